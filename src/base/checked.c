@@ -1,0 +1,89 @@
+/* Checked arithmetic: see checked.h. */
+#include "base/checked.h"
+
+bool u64_add(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t r;
+    if (__builtin_add_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+
+bool u64_mul(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t r;
+    if (__builtin_mul_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+
+bool u128_add(u128 a, u128 b, u128 *out)
+{
+    u128 r;
+    if (__builtin_add_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+
+/* Not __builtin_mul_overflow: clang calls compiler-rt's __muloti4 for it,
+ * which libgcc lacks. */
+bool u128_mul(u128 a, u128 b, u128 *out)
+{
+    if (a && b > U128_MAX / a)
+        return false;
+    *out = a * b;
+    return true;
+}
+
+bool u128_sub(u128 a, u128 b, u128 *out)
+{
+    if (a < b)
+        return false;
+    *out = a - b;
+    return true;
+}
+
+u128 u128_add_inf(u128 a, u128 b)
+{
+    u128 r;
+    return u128_add(a, b, &r) ? r : U128_INF;
+}
+
+u128 u128_mul_inf(u128 a, u128 b)
+{
+    u128 r;
+    if (a == 0 || b == 0)
+        return 0;
+    if (a == U128_INF || b == U128_INF)
+        return U128_INF;
+    return u128_mul(a, b, &r) ? r : U128_INF;
+}
+
+const char *u128_text(u128 v, char *buf)
+{
+    int i = U128_DIGITS;
+    buf[--i] = 0;
+    do {
+        buf[--i] = (char)('0' + (int)(v % 10));
+        v /= 10;
+    } while (v);
+    return buf + i;
+}
+
+bool u128_read(const char *p, uint64_t n, u128 *out)
+{
+    u128 v = 0;
+    if (n == 0)
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9')
+            return false;
+        if (!u128_mul(v, 10, &v) || !u128_add(v, (u128)(p[i] - '0'), &v))
+            return false;
+    }
+    *out = v;
+    return true;
+}

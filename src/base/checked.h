@@ -1,0 +1,33 @@
+/*
+ * Checked arithmetic: true when the result fits, false (and the output left
+ * alone) when it does not. Counts of join results exceed 64 bits; 128 bits
+ * are enough for anything a machine can hold, and beyond is an error.
+ */
+#ifndef BASE_CHECKED_H
+#define BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef unsigned __int128 u128;
+#define U128_MAX (~(u128)0)
+/* Bounds use the largest value for "no bound". */
+#define U128_INF U128_MAX
+enum { U128_DIGITS = 40 };
+
+bool u64_add(uint64_t a, uint64_t b, uint64_t *out);
+bool u64_mul(uint64_t a, uint64_t b, uint64_t *out);
+bool u128_add(u128 a, u128 b, u128 *out);
+bool u128_mul(u128 a, u128 b, u128 *out);
+bool u128_sub(u128 a, u128 b, u128 *out);
+
+/* Saturating to U128_INF; infinity absorbs, 0 * infinity = 0. */
+u128 u128_add_inf(u128 a, u128 b);
+u128 u128_mul_inf(u128 a, u128 b);
+
+/* Decimal text; buf holds U128_DIGITS bytes. Returns its start in buf. */
+const char *u128_text(u128 v, char *buf);
+/* Reads digits only; false on anything else or overflow. */
+bool u128_read(const char *p, uint64_t n, u128 *out);
+
+#endif

@@ -1,0 +1,159 @@
+/* Memory: see mem.h. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20, ALIGN = 16 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size; /* of the whole block */
+    size_t used; /* header included */
+    size_t pad;
+};
+
+void mem_init(struct mem *m, size_t limit)
+{
+    atomic_init(&m->used, 0);
+    atomic_init(&m->peak, 0);
+    m->limit = limit;
+    atomic_init(&m->over_limit, false);
+    atomic_init(&m->fail_after, -1);
+}
+
+/* Reserves n bytes of the budget; false when they are not to be had. */
+static bool reserve(struct mem *m, size_t n)
+{
+    long left = atomic_load(&m->fail_after);
+    if (left >= 0 && atomic_fetch_sub(&m->fail_after, 1) <= 0) {
+        atomic_store(&m->fail_after, 0);
+        return false;
+    }
+    size_t now = atomic_fetch_add(&m->used, n) + n;
+    if (now < n || (m->limit && now > m->limit)) {
+        atomic_fetch_sub(&m->used, n);
+        atomic_store(&m->over_limit, true);
+        return false;
+    }
+    size_t peak = atomic_load(&m->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&m->peak, &peak, now))
+        ;
+    return true;
+}
+
+void *mem_alloc(struct mem *m, size_t n)
+{
+    if (!reserve(m, n))
+        return NULL;
+    void *p = calloc(1, n ? n : 1);
+    if (!p)
+        atomic_fetch_sub(&m->used, n);
+    return p;
+}
+
+void *mem_resize(struct mem *m, void *p, size_t old_n, size_t new_n)
+{
+    if (new_n > old_n) {
+        if (!reserve(m, new_n - old_n))
+            return NULL;
+    }
+    void *q = realloc(p, new_n ? new_n : 1);
+    if (!q) {
+        if (new_n > old_n)
+            atomic_fetch_sub(&m->used, new_n - old_n);
+        return NULL;
+    }
+    if (new_n < old_n)
+        atomic_fetch_sub(&m->used, old_n - new_n);
+    return q;
+}
+
+void mem_free(struct mem *m, void *p, size_t n)
+{
+    if (!p)
+        return;
+    atomic_fetch_sub(&m->used, n);
+    free(p);
+}
+
+void mem_wipe(void *p, size_t n)
+{
+    if (p && n)
+        explicit_bzero(p, n);
+}
+
+void arena_init(struct arena *a, struct mem *m)
+{
+    a->mem = m;
+    a->head = NULL;
+    a->wipe = false;
+}
+
+void arena_fini(struct arena *a)
+{
+    struct arena_block *b = a->head;
+    while (b) {
+        struct arena_block *next = b->next;
+        size_t size = b->size;
+        if (a->wipe)
+            mem_wipe(b, size);
+        mem_free(a->mem, b, size);
+        b = next;
+    }
+    a->head = NULL;
+}
+
+/* Blocks double up to BLOCK_MAX; a large request gets a block of its own. */
+static struct arena_block *add_block(struct arena *a, size_t n)
+{
+    size_t size = a->head ? a->head->size * 2 : BLOCK_MIN;
+    if (size > BLOCK_MAX)
+        size = BLOCK_MAX;
+    if (n > SIZE_MAX - sizeof(struct arena_block))
+        return NULL;
+    if (size < n + sizeof(struct arena_block))
+        size = n + sizeof(struct arena_block);
+    struct arena_block *b = mem_alloc(a->mem, size);
+    if (!b)
+        return NULL;
+    b->size = size;
+    b->used = sizeof *b;
+    b->next = a->head;
+    a->head = b;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    struct arena_block *b = a->head;
+    if (n > SIZE_MAX - ALIGN)
+        return NULL;
+    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (!b || b->size - b->used < n) {
+        b = add_block(a, n);
+        if (!b)
+            return NULL;
+    }
+    void *p = (char *)b + b->used;
+    b->used += n;
+    return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t s)
+{
+    if (s && n > SIZE_MAX / s)
+        return NULL;
+    return arena_alloc(a, n * s);
+}
+
+char *arena_strdup(struct arena *a, const char *p, size_t n)
+{
+    if (n == SIZE_MAX)
+        return NULL;
+    char *q = arena_alloc(a, n + 1);
+    if (q && n)
+        memcpy(q, p, n);
+    return q;
+}

@@ -1,0 +1,81 @@
+/*
+ * Global sensitivity from the query and the schema alone (SENSITIVITY.md).
+ * PRIVACY: this module cannot see rows, so everything it returns may be shown
+ * to the analyst. `upper` is always sound; `lower` is certified by a witness
+ * that checker.c (which shares no code with the analysis) has recounted.
+ */
+#ifndef BOUND_BOUND_H
+#define BOUND_BOUND_H
+
+#include "logic/logic.h"
+
+struct bound_relation {
+    uint32_t table;
+    bool is_private;
+    u128 upper, lower; /* U128_INF: unbounded */
+};
+
+struct bound_advice {
+    struct str
+        constraint;   /* "patdoc: pat -> doc <= k"; several joined by "; " */
+    struct str upper; /* expression in k: "k", "k1*k2", "2*k" */
+};
+
+/* A pair of neighbouring databases, values as text. */
+struct bound_row {
+    uint32_t table;
+    struct str *vals;
+    size_t n_vals;
+};
+struct bound_witness {
+    struct bound_row *rows; /* the smaller database */
+    size_t n_rows;
+    struct bound_row insert;
+    u128 before, after;
+    bool family; /* for "inf": grows with n */
+    u128 n;
+};
+
+struct bound {
+    const struct cq *query;      /* as given */
+    const struct cq *simplified; /* after chase and core */
+    bool satisfiable, connected, acyclic, full;
+    uint32_t n_free;
+    u128 paper, plan, polymatroid; /* single bounds, U128_INF: none */
+    /* for the asked neighbours and order; `upper` calibrates noise */
+    u128 upper, lower;
+    bool exact;
+    bool gave_up; /* the work budget ended the search for tighter bounds */
+    /* GROUP BY: bound on the l1 norm, and on the square of the l2 norm, of
+     * the change of the vector of counts. Without GROUP BY upper, upper^2. */
+    u128 l1_upper, l2_squared_upper;
+    struct bound_relation *relations;
+    size_t n_relations;
+    struct bound_advice *advice;
+    size_t n_advice;
+    bool has_witness;
+    struct bound_witness witness;
+    struct str explanation; /* several lines of plain words */
+};
+
+struct bound_options {
+    uint64_t work;      /* 0: default */
+    uint64_t witness_n; /* size asked of a witness family; 0: 3 */
+    bool want_lower;    /* false: skip witnesses and advice (fast) */
+    bool want_advice;
+};
+
+enum status bound_analyze(struct arena *a, const struct cq *q,
+                          const struct bound_options *opt, struct bound *out,
+                          struct err *err) WARN_UNUSED;
+
+/*
+ * Upper bound on the number of values of `goal` once the variables `fixed`
+ * have one value, using the constraints on the atoms of `atoms` only (PLAN,
+ * and the certified LP where it is small). U128_INF: none. For caps on T_F.
+ */
+enum status bound_outputs(struct arena *a, const struct cq *q, aset atoms,
+                          vset fixed, vset goal, u128 *out,
+                          struct err *err) WARN_UNUSED;
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * The conjunctive query: what SQL and rule text become, and what every later
+ * stage takes. The answer is the number of distinct tuples of `outs` over all
+ * assignments of the variables that satisfy the atoms, comparisons and
+ * predicates. COUNT(*) is expressed by putting the row's identity (its key,
+ * or a hidden row id for a bag) into `outs`.
+ *
+ * Immutable once built (cq_finish); later stages make new ones.
+ *
+ * Invariants, checked by cq_check:
+ *  1. every variable occurs in an atom (as argument or row id) or is computed;
+ *  2. at most MAX_VARS variables and MAX_ATOMS atoms;
+ *  3. equalities are gone: they are repeated variables and constants;
+ *  4. a predicate or calc uses only variables of its one atom;
+ *  5. a row-id variable occurs exactly once in the atoms;
+ *  6. `nonnull` of a variable is set if it occurs twice in atoms, in a
+ *     comparison, or was counted by COUNT(col): SQL's NULL never matches.
+ *     It is set once, on the query as written, and kept by normalisation.
+ */
+#ifndef CQ_CQ_H
+#define CQ_CQ_H
+
+#include "base/bits.h"
+#include "cq/expr.h"
+#include "schema/schema.h"
+
+enum term_kind {
+    TERM_ANY, /* a column nobody asks for: a variable that occurs only here */
+    TERM_VAR,
+    TERM_CONST,
+};
+
+struct term {
+    enum term_kind kind;
+    uint32_t id; /* variable or constant */
+};
+
+struct atom {
+    uint32_t table; /* in the schema */
+    uint32_t n_args;
+    struct term *args;
+    int32_t rowid; /* hidden row-id variable of a bag, or -1 */
+};
+
+enum cmp_op { CMP_NE, CMP_LT, CMP_LE };
+
+struct cmp { /* l op r, at least one side a variable */
+    enum cmp_op op;
+    struct term l, r;
+};
+
+struct pred { /* keeps the rows of one atom for which e is true */
+    uint32_t atom;
+    const struct expr *e;
+};
+
+struct calc { /* variable := expression over one atom's columns */
+    uint32_t atom;
+    uint32_t var;
+    const struct expr *e;
+};
+
+struct var {
+    struct str name; /* unique in the query */
+    enum type type;
+    bool nonnull;
+    bool is_rowid;
+};
+
+struct cq {
+    const struct schema *schema;
+    struct str name; /* of the head; "Q" */
+    struct var *vars;
+    uint32_t n_vars;
+    struct value *consts; /* no two equal */
+    uint32_t n_consts;
+    struct atom *atoms;
+    uint32_t n_atoms;
+    struct cmp *cmps;
+    uint32_t n_cmps;
+    struct pred *preds;
+    uint32_t n_preds;
+    struct calc *calcs;
+    uint32_t n_calcs;
+    struct term *outs; /* head; the first n_group are GROUP BY keys */
+    uint32_t n_outs;
+    uint32_t n_group;
+    bool unsat; /* found to have no answer on any instance */
+};
+
+/* --- building: mutable until cq_finish ---------------------------------- */
+
+struct cq_builder {
+    struct arena *arena;
+    struct schema *schema; /* rules may add undeclared tables */
+    VEC(struct var) vars;
+    VEC(struct value) consts;
+    VEC(struct atom) atoms;
+    VEC(struct cmp) cmps;
+    VEC(struct pred) preds;
+    VEC(struct calc) calcs;
+    VEC(struct term) outs;
+    uint32_t n_group;
+    struct str name;
+    /* equalities recorded while building, applied by cq_finish */
+    VEC(struct cmp) equals; /* op is ignored */
+    bool unsat;
+};
+
+void cqb_init(struct cq_builder *b, struct arena *a, struct schema *s);
+/* A new variable; the name is made unique. */
+enum status cqb_var(struct cq_builder *b, struct str name, enum type t,
+                    uint32_t *out, struct err *err) WARN_UNUSED;
+enum status cqb_const(struct cq_builder *b, const struct value *v,
+                      uint32_t *out, struct err *err) WARN_UNUSED;
+/* Adds an atom with all arguments TERM_ANY; fill b->atoms.p[i].args. */
+enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
+                     struct err *err) WARN_UNUSED;
+/* Applies equalities (constant > output > other; two constants: unsat),
+ * drops repeated atoms and comparisons, folds constant comparisons, sets
+ * nonnull, renumbers, checks. The result lives in the builder's arena. */
+enum status cq_finish(struct cq_builder *b, struct cq **out,
+                      struct err *err) WARN_UNUSED;
+
+/* --- reading ------------------------------------------------------------- */
+
+/* Rule text, e.g. Q(x, y) :- R(x, 'O', z), S(z, _), x != y, z < 5. A bag atom
+ * prints as R@r(x, y), a predicate in braces: {like(n, 'a%')}, a calc as
+ * v := {add(y, 5)}. Undeclared relations are added to the schema. */
+enum status cq_read(struct arena *a, struct schema *s, struct str text,
+                    struct cq **out, struct err *err) WARN_UNUSED;
+void cq_print(struct sb *b, const struct cq *q);
+struct str cq_text(struct arena *a, const struct cq *q);
+
+vset cq_free(const struct cq *q);                  /* variables among outs */
+vset atom_vars(const struct cq *q, uint32_t atom); /* row id and calcs too */
+vset cq_vars_of(const struct cq *q, aset atoms);
+vset cq_filter_vars(const struct cq *q); /* in comparisons, preds, calcs */
+aset cq_atoms_of_table(const struct cq *q, uint32_t table);
+aset cq_private_atoms(const struct cq *q);
+bool cq_is_full(const struct cq *q); /* every variable is an output */
+/* Nonnull by flag or because it occurs in a NOT NULL column. */
+bool cq_var_nonnull(const struct cq *q, uint32_t var);
+bool cq_is_connected(const struct cq *q); /* constants do not connect */
+bool cq_is_acyclic(const struct cq *q);   /* alpha-acyclic (GYO) */
+/* Defects only: NULL if the invariants hold, else what is wrong. */
+const char *cq_check(const struct cq *q);
+/* Graphviz text of the query hypergraph. */
+void cq_dot(struct sb *b, const struct cq *q);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * The join engine: counts, grouped maxima and distinct counts of conjunctive
+ * queries over a store. Knows nothing of privacy. One engine for all queries.
+ *
+ *   join_open   encodes the values of each variable as dense ids (order
+ *               preserving), applies each atom's constants, repeated
+ *               variables and predicates, removes duplicates unless the atom
+ *               has a row id, and drops NULLs of non-null variables.
+ *   join_max    T_F: the largest number of results of the atoms F for one
+ *               value of the boundary, results being distinct values of
+ *               `outs` (plain results if outs holds all variables of F).
+ */
+#ifndef JOIN_JOIN_H
+#define JOIN_JOIN_H
+
+#include "cq/cq.h"
+#include "store/store.h"
+
+struct join;
+
+struct join_options {
+    unsigned threads; /* 0: one */
+    bool (*cancelled)(void *ctx);
+    void *ctx;
+};
+
+enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
+                      const struct join_options *opt, struct join **out,
+                      struct err *err) WARN_UNUSED;
+void join_close(struct join *j);
+
+/*
+ * max over values of `boundary` (variables, all in vars(F)) of the number of
+ * distinct values of `outs` (subset of vars(F)) among the results of the
+ * atoms F that pass every comparison whose variables all lie in vars(F). F
+ * empty: 1. boundary empty: the count. 0 if there is no result. A boundary
+ * variable ranges over all values; those that do not occur give 0.
+ * E_OVERFLOW beyond 128 bits. Equal (up to renaming) requests are computed
+ * once and remembered.
+ */
+enum status join_max(struct join *j, aset f, vset boundary, vset outs,
+                     u128 *out, struct err *err) WARN_UNUSED;
+
+/* The same, but every comparison between a variable of vars(F) and one
+ * outside counts exactly: the outside variables are added to the boundary and
+ * range over the augmented active domain (section 5.2 of Dong and Yi). */
+enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
+                           u128 *out, struct err *err) WARN_UNUSED;
+
+/* The count of the whole query: distinct values of its outputs. */
+enum status join_count(struct join *j, u128 *out, struct err *err) WARN_UNUSED;
+
+/* GROUP BY: one count for each key, keys given (zero where absent). keys:
+ * n_keys rows of q->n_group values. */
+enum status join_count_groups(struct join *j, const struct value *keys,
+                              size_t n_keys, u128 *out,
+                              struct err *err) WARN_UNUSED;
+
+/* Largest number of rows of an atom (after its selections) with one value of
+ * the given variables: the "maximum frequency" of elastic sensitivity. */
+enum status join_max_frequency(struct join *j, uint32_t atom, vset vars,
+                               u128 *out, struct err *err) WARN_UNUSED;
+
+#endif

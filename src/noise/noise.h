@@ -1,0 +1,87 @@
+/*
+ * Noise: distributions with exact rational parameters, their calibration to a
+ * privacy guarantee, and samplers whose output law is exact (NOISE.md).
+ * PRIVACY: no floating point in any path from random bits to the output.
+ * Doubles appear in noise_error only, which is for display.
+ */
+#ifndef NOISE_NOISE_H
+#define NOISE_NOISE_H
+
+#include <gmp.h>
+#include "num/rat.h"
+
+enum noise_kind {
+    NOISE_DISCRETE_LAPLACE,   /* scale b = sensitivity / epsilon */
+    NOISE_DISCRETE_GAUSSIAN,  /* sigma^2 */
+    NOISE_SMOOTH_LAPLACE,     /* OPT of NOISE.md 1.4 */
+    NOISE_GENERALIZED_CAUCHY, /* gamma 4, tight alpha */
+    NOISE_ARSINH_NORMAL,      /* zCDP */
+    NOISE_STAIRCASE,          /* geometric staircase, large epsilon */
+};
+const char *noise_name(enum noise_kind k); /* "smooth-laplace" */
+bool noise_find(struct str name, enum noise_kind *out);
+
+enum privacy_kind { PRIVACY_PURE, PRIVACY_APPROX, PRIVACY_ZCDP };
+
+/* The guarantee asked for. rho for zCDP, else epsilon and delta. */
+struct guarantee {
+    enum privacy_kind kind;
+    mpq_t epsilon, delta, rho;
+};
+void guarantee_init(struct guarantee *g);
+void guarantee_fini(struct guarantee *g);
+
+/*
+ * A calibrated distribution but for the sensitivity. For global sensitivity
+ * the scale is public; for smooth sensitivity the noise is S * Z with S
+ * secret. All numbers exact, rounded on the safe side.
+ */
+struct noise {
+    enum noise_kind kind;
+    bool smooth;   /* calibrated to a beta-smooth sensitivity */
+    mpq_t epsilon; /* epsilon this distribution spends (pure), or rho */
+    mpq_t beta;    /* smoothness the proof tolerates: beta of S with slack */
+    mpq_t a, b;    /* parameters; meaning by kind, see noise.c */
+};
+void noise_init(struct noise *n);
+void noise_fini(struct noise *n);
+
+/* Global sensitivity (an integer, public; for Gaussian the l2 sensitivity
+ * squared in delta_sq). */
+enum status noise_calibrate_global(const struct guarantee *g,
+                                   enum noise_kind kind, mpz_srcptr l1,
+                                   mpz_srcptr l2_squared, struct noise *out,
+                                   struct err *err) WARN_UNUSED;
+/* Smooth sensitivity with smoothness beta (public, fixed before data are
+ * read). The noise tolerates beta * (1 + 2^-60). */
+enum status noise_calibrate_smooth(const struct guarantee *g,
+                                   enum noise_kind kind, mpq_srcptr beta,
+                                   struct noise *out,
+                                   struct err *err) WARN_UNUSED;
+/* beta by the query's degree: epsilon * {0, 1/6, 1/4, 2/7, 5/16, 1/3}. */
+void noise_choose_beta(const struct guarantee *g, unsigned degree,
+                       mpq_t out_beta);
+
+/* One draw, rounded to an integer. `s`: the smooth sensitivity (> 0) for
+ * smooth kinds, else NULL. Fails only with E_ENTROPY, E_NOMEM, E_LIMIT. */
+struct entropy;
+enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
+                       mpz_t out, struct err *err) WARN_UNUSED;
+
+/* For display: standard deviation and P(|noise| <= q) quantiles, in units of
+ * 1 for global, of S for smooth kinds. */
+struct noise_error {
+    double std, p50, p90, p95, p99;
+};
+enum status noise_error(const struct noise *n, struct noise_error *out,
+                        struct err *err) WARN_UNUSED;
+
+/* --- entropy: the one gate ------------------------------------------------ */
+/* Bytes of getrandom(2), wiped when used, never shared across fork. The
+ * shipped program has no other implementation; tests link a scripted one. */
+enum status entropy_open(struct entropy **out, struct err *err) WARN_UNUSED;
+void entropy_close(struct entropy *e);
+enum status entropy_bytes(struct entropy *e, void *out, size_t n,
+                          struct err *err) WARN_UNUSED;
+
+#endif

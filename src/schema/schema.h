@@ -1,0 +1,107 @@
+/*
+ * The schema: tables, columns, keys, dependencies, private or public, and the
+ * notion of neighbours. All of it is public knowledge. Built by readers
+ * (CREATE TABLE, policy YAML, --constraint, a catalogue), then not changed,
+ * except that a rule may add tables that nothing declared.
+ *
+ * One kind of constraint covers all (SENSITIVITY.md section 1): a degree
+ * constraint (X, Y, k) says that every value of the columns X occurs with at
+ * most k distinct values of the columns Y. FD: k = 1. Key: k = 1 and Y all
+ * columns. Row bound: X empty, Y all columns. Distinct values: X empty.
+ *
+ * PRIVACY: a table that nothing declares public is private.
+ */
+#ifndef SCHEMA_SCHEMA_H
+#define SCHEMA_SCHEMA_H
+
+#include "base/vec.h"
+#include "schema/value.h"
+
+struct column {
+    struct str name; /* may be empty for undeclared tables */
+    enum type type;
+    bool not_null; /* true for undeclared tables */
+};
+
+struct degree {
+    uint32_t *x, *y; /* column positions from 0, rising, no repeats */
+    size_t n_x, n_y;
+    u128 k;          /* >= 1 */
+    bool is_key;     /* declared as a key: identifies rows, not only values */
+    struct str text; /* as declared, for messages; may be empty */
+};
+
+/* A foreign key, for messages and the policy generator only: it never
+ * lowers a bound. */
+struct foreign_key {
+    uint32_t *cols, *ref_cols;
+    size_t n_cols;
+    struct str ref_table;
+};
+
+enum privacy { PRIVACY_UNDECLARED, PRIVACY_PRIVATE, PRIVACY_PUBLIC };
+
+struct table {
+    struct str name;
+    struct str namespace_; /* "public" and the like; empty: none given */
+    struct column *cols;
+    size_t n_cols;
+    enum privacy privacy;
+    bool declared; /* false: made up from its use in a rule */
+    VEC(struct degree) degrees;
+    VEC(struct foreign_key) fks;
+};
+
+enum neighbours { ADD_DROP_ONE, CHANGE_ONE };
+
+struct schema {
+    struct arena *arena;
+    VEC(struct table) tables;
+    enum neighbours neighbours;
+    uint32_t order;     /* neighbours differ in at most this many rows */
+    struct str epsilon; /* budget of the policy file, decimal; empty: none */
+    struct str delta;
+};
+
+void schema_init(struct schema *s, struct arena *a);
+
+/* Index of the table, or -1. Case-sensitive; SQL folds before it asks. A
+ * table declared without namespace is found under any. */
+long schema_find(const struct schema *s, struct str name);
+long table_find_column(const struct table *t, struct str name);
+bool table_is_private(const struct table *t); /* undeclared counts as private */
+/* Has a declared key: then its rows are a set, otherwise a bag. */
+bool table_has_key(const struct table *t);
+
+/* Adds a table with n columns; the returned index stays valid, pointers to
+ * tables do not. */
+enum status schema_add_table(struct schema *s, struct str name, size_t n_cols,
+                             size_t *out_index, struct err *err) WARN_UNUSED;
+enum status table_add_degree(struct schema *s, size_t table, const uint32_t *x,
+                             size_t n_x, const uint32_t *y, size_t n_y, u128 k,
+                             bool is_key, struct str text,
+                             struct err *err) WARN_UNUSED;
+
+/*
+ * Readers. Each adds to the schema; on failure the schema may hold part of
+ * what was read, and the caller gives up.
+ *
+ * schema_read_constraint: 'R: a -> b <= 3', 'R: (a, b) -> *', '|R| <= 10',
+ * 'R: () -> a <= 50'. Columns by name or position from 1. A relation that is
+ * not known is added, undeclared, with as many columns as the constraint
+ * names (its arity is fixed later by its use).
+ */
+enum status schema_read_constraint(struct schema *s, struct str text,
+                                   struct err *err) WARN_UNUSED;
+/* "T,T,...": sets the privacy of each; unknown tables are remembered. */
+enum status schema_set_privacy(struct schema *s, struct str list,
+                               enum privacy p, struct err *err) WARN_UNUSED;
+/* Policy YAML; `file` is for messages. Tables must exist if
+ * `tables_known`, else they are added. */
+enum status schema_read_policy(struct schema *s, struct str text,
+                               const char *file, bool tables_known,
+                               struct err *err) WARN_UNUSED;
+/* Constraint text of a degree: "patdoc: pat -> doc <= 3". */
+void degree_print(struct sb *b, const struct table *t, const struct degree *d);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * Sources: where the tables are. A source gives its catalogue (tables,
+ * columns, keys, NOT NULL) to the schema, and rows to the store.
+ *
+ *   FILE.db, sqlite:FILE    SQLite, read-only, one read transaction
+ *   DIR                     a folder of NAME.csv files with a header line
+ *   postgresql://...        PostgreSQL, one REPEATABLE READ READ ONLY
+ *                           transaction
+ *   --table 'edge(src,dst)=FILE'   one delimited file
+ */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include "cq/cq.h"
+#include "store/store.h"
+
+struct source;
+
+/* Called from long loads, at most ten times a second; false cancels. */
+struct progress {
+    bool (*tick)(void *ctx, const char *what, uint64_t done, uint64_t total);
+    void *ctx;
+};
+
+struct source_spec {
+    struct str db;            /* empty: none */
+    const struct str *tables; /* --table texts */
+    size_t n_tables;
+};
+
+/* Opens and reads the catalogue into the schema (tables the schema already
+ * declares keep their declarations; catalogue keys are added). Reads no row,
+ * except the header lines of delimited files. */
+enum status source_open(struct mem *m, const struct source_spec *spec,
+                        struct schema *s, struct source **out,
+                        struct err *err) WARN_UNUSED;
+void source_close(struct source *src);
+/* Loads what the query needs: each table of an atom, the columns that are not
+ * TERM_ANY in some atom. With q NULL: all columns of all tables. */
+enum status source_load(struct source *src, const struct cq *q,
+                        struct store *st, const struct progress *p,
+                        struct err *err) WARN_UNUSED;
+/* A text that changes when the data may have changed, from public facts only
+ * (file size and time, not content); for "same dataset". */
+struct str source_version(struct source *src, struct arena *a);
+
+#endif
