@@ -1,5 +1,5 @@
 /*
- * Global sensitivity from the query and the schema alone (SENSITIVITY.md).
+ * Global sensitivity from the query and the schema alone.
  * PRIVACY: this module cannot see rows, so everything it returns may be shown
  * to the analyst. `upper` is always sound; `lower` is certified by a witness
  * that checker.c (which shares no code with the analysis) has recounted.

@@ -35,7 +35,6 @@ enum status logic_normalise(struct arena *a, const struct cq *q,
  * without merging two constants, the sides of a != or of a strict comparison,
  * or two row ids' demands? Row ids do not prevent it: one inserted row has
  * one row id, and both atoms may map to it. When in doubt: true (sound).
- * RESIDUAL.md section 2.1.
  */
 bool logic_unifiable(const struct cq *q, aset atoms);
 

@@ -1,6 +1,6 @@
 /*
  * Noise: distributions with exact rational parameters, their calibration to a
- * privacy guarantee, and samplers whose output law is exact (NOISE.md).
+ * privacy guarantee, and samplers whose output law is exact.
  * PRIVACY: no floating point in any path from random bits to the output.
  * Doubles appear in noise_error only, which is for display.
  */
@@ -13,7 +13,7 @@
 enum noise_kind {
     NOISE_DISCRETE_LAPLACE,   /* scale b = sensitivity / epsilon */
     NOISE_DISCRETE_GAUSSIAN,  /* sigma^2 */
-    NOISE_SMOOTH_LAPLACE,     /* OPT of NOISE.md 1.4 */
+    NOISE_SMOOTH_LAPLACE,     /* the smallest variance of its family */
     NOISE_GENERALIZED_CAUCHY, /* gamma 4, tight alpha */
     NOISE_ARSINH_NORMAL,      /* zCDP */
     NOISE_STAIRCASE,          /* geometric staircase, large epsilon */
@@ -71,7 +71,7 @@ enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
 /* For display: standard deviation and P(|noise| <= q) quantiles, in units of
  * 1 for global, of S for smooth kinds. */
 struct noise_error {
-    double std, p50, p90, p95, p99;
+    double std, p50, p90, p95, p99; /* display */
 };
 enum status noise_error(const struct noise *n, struct noise_error *out,
                         struct err *err) WARN_UNUSED;

@@ -4,7 +4,7 @@
  * (CREATE TABLE, policy YAML, --constraint, a catalogue), then not changed,
  * except that a rule may add tables that nothing declared.
  *
- * One kind of constraint covers all (SENSITIVITY.md section 1): a degree
+ * One kind of constraint covers all: a degree
  * constraint (X, Y, k) says that every value of the columns X occurs with at
  * most k distinct values of the columns Y. FD: k = 1. Key: k = 1 and Y all
  * columns. Row bound: X empty, Y all columns. Distinct values: X empty.

@@ -1,7 +1,7 @@
 /*
  * Sensitivities of a query on an instance: residual (the paper's and the
  * capped one), elastic, smooth where an exact algorithm is known, local upper
- * bound, and the lower bound on any mechanism's error. RESIDUAL.md.
+ * bound, and the lower bound on any mechanism's error.
  *
  * PRIVACY: everything in struct sens is a secret of the owner. The release
  * uses only `s_num / s_den`, inside the draw.
@@ -37,7 +37,7 @@ struct sens {
     struct sens_residual *residuals; /* nonempty sets of private atoms */
     size_t n_residuals;
     /* capped residual sensitivity: S rounded up to a dyadic rational with
-     * relative error below 2^-90 (NOISE.md 2.4) */
+     * relative error below 2^-90 */
     mpq_t s;
     uint64_t k;    /* where the maximum is */
     double value;  /* s for display */
