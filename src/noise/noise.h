@@ -9,6 +9,11 @@
 
 #include <gmp.h>
 #include "num/rat.h"
+#include "num/secret.h"
+
+/* Larger parameters are refused (E_VALUE, E_LIMIT): GMP aborts when memory is
+ * out, so nothing that could ask for much memory gets that far. */
+enum { NOISE_EPSILON_MAX = 1000, NOISE_SCALE_BITS = 2048 };
 
 enum noise_kind {
     NOISE_DISCRETE_LAPLACE,   /* scale b = sensitivity / epsilon */
@@ -67,6 +72,12 @@ void noise_choose_beta(const struct guarantee *g, unsigned degree,
 struct entropy;
 enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
                        mpz_t out, struct err *err) WARN_UNUSED;
+
+/* The answer of a release, count + noise: the one place where the secrets are
+ * opened for an analyst. `s` as in noise_draw. */
+enum status noise_answer(const struct noise *n, const struct secret_int *count,
+                         const struct secret_rat *s, struct entropy *rng,
+                         mpz_t out, struct err *err) WARN_UNUSED;
 
 /* For display: standard deviation and P(|noise| <= q) quantiles, in units of
  * 1 for global, of S for smooth kinds. */

@@ -1,0 +1,116 @@
+/*
+ * Names, life and draw of a calibrated distribution.
+ *
+ * Parameters of struct noise by kind (exact rationals):
+ *
+ *   kind                a                        b
+ *   discrete-laplace    scale t/s                -
+ *   discrete-gaussian   variance sigma^2         -
+ *   smooth-laplace      kappa, in [kappa(beta),1] -
+ *   generalized-cauchy  alpha (rounded down)     -
+ *   arsinh-normal       sigma                    alpha (rounded down)
+ *   staircase           nu, the first band       -
+ */
+#include "noise/noise.h"
+
+#include "noise/sampler.h"
+#include "num/secret.h"
+
+static const char *const names[] = {
+    [NOISE_DISCRETE_LAPLACE] = "discrete-laplace",
+    [NOISE_DISCRETE_GAUSSIAN] = "discrete-gaussian",
+    [NOISE_SMOOTH_LAPLACE] = "smooth-laplace",
+    [NOISE_GENERALIZED_CAUCHY] = "generalized-cauchy",
+    [NOISE_ARSINH_NORMAL] = "arsinh-normal",
+    [NOISE_STAIRCASE] = "staircase",
+};
+enum { N_NAMES = sizeof names / sizeof names[0] };
+
+const char *noise_name(enum noise_kind k)
+{
+    return (unsigned)k < N_NAMES ? names[k] : "unknown";
+}
+
+bool noise_find(struct str name, enum noise_kind *out)
+{
+    for (unsigned k = 0; k < N_NAMES; k++) {
+        if (str_is(name, names[k])) {
+            *out = (enum noise_kind)k;
+            return true;
+        }
+    }
+    return false;
+}
+
+void guarantee_init(struct guarantee *g)
+{
+    g->kind = PRIVACY_PURE;
+    mpq_inits(g->epsilon, g->delta, g->rho, NULL);
+}
+
+void guarantee_fini(struct guarantee *g)
+{
+    mpq_clears(g->epsilon, g->delta, g->rho, NULL);
+}
+
+void noise_init(struct noise *n)
+{
+    *n = (struct noise){.kind = NOISE_DISCRETE_LAPLACE};
+    mpq_inits(n->epsilon, n->beta, n->a, n->b, NULL);
+}
+
+void noise_fini(struct noise *n)
+{
+    mpq_clears(n->epsilon, n->beta, n->a, n->b, NULL);
+}
+
+/* GMP and MPFR abort when memory is out, so a number that asks for much is
+ * refused before it reaches them: with inputs of this size a draw stays
+ * below a few hundred kilobytes. */
+static enum status check_scale(const struct noise *n, mpq_srcptr s,
+                               struct err *err)
+{
+    if (!n->smooth)
+        return s ? err_internal(err, "noise_draw: scale of global noise") : OK;
+    if (!s || mpq_sgn(s) <= 0)
+        return err_internal(err, "noise_draw: smooth sensitivity missing");
+    if (mpz_sizeinbase(mpq_numref(s), 2) > NOISE_SCALE_BITS ||
+        mpz_sizeinbase(mpq_denref(s), 2) > NOISE_SCALE_BITS)
+        return err_set(err, E_LIMIT, "the sensitivity is too large a number");
+    return OK;
+}
+
+enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
+                       mpz_t out, struct err *err)
+{
+    TRY(check_scale(n, s, err));
+    struct draw d;
+    draw_begin(&d, rng, err);
+    switch (n->kind) {
+    case NOISE_DISCRETE_LAPLACE:
+        return sample_discrete_laplace(&d, mpq_numref(n->a), mpq_denref(n->a),
+                                       out);
+    case NOISE_DISCRETE_GAUSSIAN:
+        return sample_discrete_gaussian(&d, n->a, out);
+    case NOISE_SMOOTH_LAPLACE:
+    case NOISE_GENERALIZED_CAUCHY:
+    case NOISE_ARSINH_NORMAL:
+    case NOISE_STAIRCASE:
+        break;
+    }
+    return err_internal(err, "noise_draw");
+}
+
+enum status noise_answer(const struct noise *n, const struct secret_int *count,
+                         const struct secret_rat *s, struct entropy *rng,
+                         mpz_t out, struct err *err)
+{
+    mpz_t noise;
+    mpz_init(noise);
+    enum status st =
+        noise_draw(n, s ? secret_rat_open(s) : NULL, rng, noise, err);
+    if (st == OK)
+        mpz_add(out, secret_int_open(count), noise);
+    mpz_wipe_clear(noise);
+    return st;
+}
