@@ -1,5 +1,5 @@
 /*
- * Error of a mechanism for display: standard deviation and quantiles of the
+ * Error of a mechanism, for display only: standard deviation and quantiles of the
  * absolute noise. The only file of this module with floating point; nothing
  * here feeds back into a draw.
  */
