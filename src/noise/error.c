@@ -1,6 +1,6 @@
 /*
- * Error of a mechanism, for display only: standard deviation and quantiles of the
- * absolute noise. The only file of this module with floating point; nothing
+ * Error of a mechanism, for display only: standard deviation and quantiles of
+ * the absolute noise. The only file of this module with floating point; nothing
  * here feeds back into a draw.
  */
 #include "noise/noise.h"
