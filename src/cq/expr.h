@@ -14,6 +14,9 @@
 #include "schema/value.h"
 #include "base/bits.h"
 
+/* Readers refuse deeper expressions, so that recursion is bounded. */
+enum { EXPR_MAX_DEPTH = 200 };
+
 enum expr_op {
     X_CONST,
     X_VAR,
@@ -73,6 +76,7 @@ struct expr {
 };
 
 const char *expr_op_name(enum expr_op op); /* "or", "like", ... */
+bool expr_op_find(struct str name, enum expr_op *out);
 vset expr_vars(const struct expr *e);
 bool expr_equal(const struct expr *a, const struct expr *b);
 /* A copy with variable v replaced by to[v] (a variable) or, where consts[v]

@@ -20,13 +20,16 @@
 struct column {
     struct str name; /* may be empty for undeclared tables */
     enum type type;
-    bool not_null; /* true for undeclared tables */
+    bool not_null;        /* true for undeclared tables */
+    struct value *domain; /* public list of values for GROUP BY; may be NULL */
+    size_t n_domain;
 };
 
 struct degree {
     uint32_t *x, *y; /* column positions from 0, rising, no repeats */
     size_t n_x, n_y;
     u128 k;          /* >= 1 */
+    bool y_is_all;   /* y is every column, also of a table yet to be used */
     bool is_key;     /* declared as a key: identifies rows, not only values */
     struct str text; /* as declared, for messages; may be empty */
 };
@@ -47,7 +50,8 @@ struct table {
     struct column *cols;
     size_t n_cols;
     enum privacy privacy;
-    bool declared; /* false: made up from its use in a rule */
+    bool declared;    /* false: made up from its use in a rule */
+    bool arity_known; /* false: only constraints or lists named it so far */
     VEC(struct degree) degrees;
     VEC(struct foreign_key) fks;
 };
@@ -68,6 +72,9 @@ void schema_init(struct schema *s, struct arena *a);
 /* Index of the table, or -1. Case-sensitive; SQL folds before it asks. A
  * table declared without namespace is found under any. */
 long schema_find(const struct schema *s, struct str name);
+/* The same, but falls back to the one table whose name differs only in case
+ * (rules and options; SQL folds names itself). */
+long schema_find_nocase(const struct schema *s, struct str name);
 long table_find_column(const struct table *t, struct str name);
 bool table_is_private(const struct table *t); /* undeclared counts as private */
 /* Has a declared key: then its rows are a set, otherwise a bag. */
@@ -80,6 +87,11 @@ enum status schema_add_table(struct schema *s, struct str name, size_t n_cols,
 enum status table_add_degree(struct schema *s, size_t table, const uint32_t *x,
                              size_t n_x, const uint32_t *y, size_t n_y, u128 k,
                              bool is_key, struct str text,
+                             struct err *err) WARN_UNUSED;
+
+/* Fixes the number of columns of an undeclared table by its use; E_NAME if it
+ * was declared or used with another number. */
+enum status schema_fix_arity(struct schema *s, size_t table, size_t n_cols,
                              struct err *err) WARN_UNUSED;
 
 /*
@@ -96,11 +108,10 @@ enum status schema_read_constraint(struct schema *s, struct str text,
 /* "T,T,...": sets the privacy of each; unknown tables are remembered. */
 enum status schema_set_privacy(struct schema *s, struct str list,
                                enum privacy p, struct err *err) WARN_UNUSED;
-/* Policy YAML; `file` is for messages. Tables must exist if
- * `tables_known`, else they are added. */
+/* Policy YAML; `file` is for messages. A table that the schema does not hold
+ * yet must list its `columns:`. */
 enum status schema_read_policy(struct schema *s, struct str text,
-                               const char *file, bool tables_known,
-                               struct err *err) WARN_UNUSED;
+                               const char *file, struct err *err) WARN_UNUSED;
 /* Constraint text of a degree: "patdoc: pat -> doc <= 3". */
 void degree_print(struct sb *b, const struct table *t, const struct degree *d);
 

@@ -1,0 +1,483 @@
+/*
+ * Building a query: collect atoms, comparisons and equalities in any order,
+ * then cq_finish makes the immutable query. Equalities are substituted by a
+ * union-find whose representative is a constant, else an output, else the
+ * oldest variable (PRIVACY: an output is never replaced by a variable that is
+ * not one, which would change the count).
+ */
+#include "cq/cq.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void cqb_init(struct cq_builder *b, struct arena *a, struct schema *s)
+{
+    *b = (struct cq_builder){.arena = a, .schema = s, .name = STR("Q")};
+}
+
+static bool name_taken(const struct cq_builder *b, struct str name)
+{
+    for (size_t i = 0; i < b->vars.n; i++)
+        if (str_eq(b->vars.p[i].name, name))
+            return true;
+    return false;
+}
+
+enum status cqb_var(struct cq_builder *b, struct str name, enum type t,
+                    uint32_t *out, struct err *err)
+{
+    /* Substitution shrinks the number later; what is far too large stops
+     * here, so that quadratic work stays small. */
+    if (b->vars.n >= 8 * MAX_VARS) {
+        err_set(err, E_TOO_LARGE, "the query has more than %d variables",
+                MAX_VARS);
+        return E_TOO_LARGE;
+    }
+    struct str n = str_copy(b->arena, name);
+    for (unsigned i = 2; n.p && name_taken(b, n); i++)
+        n = str_printf(b->arena, "%.*s_%u", PSTR(name), i);
+    struct var v = {.name = n, .type = t};
+    if (!n.p || !VEC_PUSH(b->arena, &b->vars, v))
+        return err_nomem(err);
+    *out = (uint32_t)b->vars.n - 1;
+    return OK;
+}
+
+enum status cqb_const(struct cq_builder *b, const struct value *v,
+                      uint32_t *out, struct err *err)
+{
+    for (size_t i = 0; i < b->consts.n; i++)
+        if (b->consts.p[i].type == v->type && value_eq(&b->consts.p[i], v)) {
+            *out = (uint32_t)i;
+            return OK;
+        }
+    if (!VEC_PUSH(b->arena, &b->consts, *v))
+        return err_nomem(err);
+    *out = (uint32_t)b->consts.n - 1;
+    return OK;
+}
+
+enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
+                     struct err *err)
+{
+    const struct table *t = &b->schema->tables.p[table];
+    struct atom a = {.table = table, .rowid = -1};
+    if (b->atoms.n >= MAX_ATOMS) {
+        err_set(err, E_TOO_LARGE, "the query joins more than %d tables",
+                MAX_ATOMS);
+        return E_TOO_LARGE;
+    }
+    a.n_args = (uint32_t)t->n_cols;
+    a.args = NEWS(b->arena, struct term, t->n_cols + 1);
+    if (!a.args || !VEC_PUSH(b->arena, &b->atoms, a))
+        return err_nomem(err);
+    *out = (uint32_t)b->atoms.n - 1;
+    return OK;
+}
+
+/* --- finishing ------------------------------------------------------------ */
+
+/* Union-find over variables (0..n_vars-1) and constants (after them). */
+struct finish {
+    struct cq_builder *b;
+    struct cq *q;
+    struct err *err;
+    uint32_t *parent;
+    bool *is_out;
+    uint32_t *number;            /* old variable -> new; UINT32_MAX: none */
+    const struct value **consts; /* old variable -> its constant or NULL */
+    uint32_t n_old;
+};
+
+static uint32_t root(struct finish *f, uint32_t x)
+{
+    while (f->parent[x] != x) {
+        f->parent[x] = f->parent[f->parent[x]];
+        x = f->parent[x];
+    }
+    return x;
+}
+
+static uint32_t index_of(const struct finish *f, struct term t)
+{
+    return t.kind == TERM_CONST ? f->n_old + t.id : t.id;
+}
+
+/* Does x represent better than y? */
+static bool better(const struct finish *f, uint32_t x, uint32_t y)
+{
+    bool cx = x >= f->n_old, cy = y >= f->n_old;
+    if (cx != cy)
+        return cx;
+    if (!cx && f->is_out[x] != f->is_out[y])
+        return f->is_out[x];
+    return x < y;
+}
+
+static void unite(struct finish *f, struct term l, struct term r)
+{
+    uint32_t x = root(f, index_of(f, l)), y = root(f, index_of(f, r));
+    if (x == y)
+        return;
+    if (x >= f->n_old && y >= f->n_old &&
+        !value_eq(&f->b->consts.p[x - f->n_old], &f->b->consts.p[y - f->n_old]))
+        f->b->unsat = true;
+    if (better(f, x, y))
+        f->parent[y] = x;
+    else
+        f->parent[x] = y;
+}
+
+static enum status start(struct finish *f)
+{
+    struct arena *a = f->b->arena;
+    f->n_old = (uint32_t)f->b->vars.n;
+    size_t n = f->n_old + f->b->consts.n + 1;
+    f->parent = NEWS(a, uint32_t, n);
+    f->is_out = NEWS(a, bool, n);
+    f->number = NEWS(a, uint32_t, n);
+    f->consts = NEWS(a, const struct value *, n);
+    f->q = NEW(a, struct cq);
+    if (!f->parent || !f->is_out || !f->number || !f->consts || !f->q)
+        return err_nomem(f->err);
+    for (uint32_t i = 0; i < n; i++) {
+        f->parent[i] = i;
+        f->number[i] = UINT32_MAX;
+    }
+    for (size_t i = 0; i < f->b->outs.n; i++)
+        if (f->b->outs.p[i].kind == TERM_VAR)
+            f->is_out[f->b->outs.p[i].id] = true;
+    return OK;
+}
+
+static void substitute(struct finish *f)
+{
+    struct cq_builder *b = f->b;
+    for (size_t i = 0; i < b->equals.n; i++) {
+        struct term s[2] = {b->equals.p[i].l, b->equals.p[i].r};
+        unite(f, s[0], s[1]);
+        for (int k = 0; k < 2; k++)
+            if (s[k].kind == TERM_VAR)
+                b->vars.p[s[k].id].nonnull = true;
+    }
+    for (uint32_t v = 0; v < f->n_old; v++) {
+        uint32_t r = root(f, v);
+        if (r >= f->n_old)
+            f->consts[v] = &b->consts.p[r - f->n_old];
+        else
+            b->vars.p[r].nonnull |= b->vars.p[v].nonnull;
+    }
+}
+
+/* A term after substitution, still in old numbers. */
+static struct term resolve(struct finish *f, struct term t)
+{
+    if (t.kind == TERM_ANY)
+        return t;
+    uint32_t r = root(f, index_of(f, t));
+    if (r >= f->n_old)
+        return (struct term){TERM_CONST, r - f->n_old};
+    return (struct term){TERM_VAR, r};
+}
+
+static bool term_eq(struct term a, struct term b)
+{
+    return a.kind == b.kind && (a.kind == TERM_ANY || a.id == b.id);
+}
+
+static bool atom_eq(const struct atom *a, const struct atom *b)
+{
+    /* Bag atoms are told apart by their row ids and never merged. */
+    if (a->table != b->table || a->rowid >= 0 || b->rowid >= 0)
+        return false;
+    for (uint32_t i = 0; i < a->n_args; i++)
+        if (!term_eq(a->args[i], b->args[i]))
+            return false;
+    return true;
+}
+
+/* Rewrites the atoms and drops repeats; predicates follow the atom kept. */
+static enum status finish_atoms(struct finish *f, uint32_t *moved)
+{
+    struct cq_builder *b = f->b;
+    struct cq *q = f->q;
+    q->atoms = NEWS(b->arena, struct atom, b->atoms.n + 1);
+    if (!q->atoms)
+        return err_nomem(f->err);
+    for (size_t i = 0; i < b->atoms.n; i++) {
+        struct atom a = b->atoms.p[i];
+        uint32_t same = 0;
+        for (uint32_t k = 0; k < a.n_args; k++)
+            a.args[k] = resolve(f, a.args[k]);
+        while (same < q->n_atoms && !atom_eq(&q->atoms[same], &a))
+            same++;
+        moved[i] = same;
+        if (same == q->n_atoms)
+            q->atoms[q->n_atoms++] = a;
+    }
+    return OK;
+}
+
+/* -1 false, 0 open, 1 true */
+static int decide(const struct finish *f, enum cmp_op op, struct term l,
+                  struct term r)
+{
+    if (l.kind == TERM_VAR && r.kind == TERM_VAR && l.id == r.id)
+        return op == CMP_LE ? 1 : -1;
+    if (l.kind != TERM_CONST || r.kind != TERM_CONST)
+        return 0;
+    const struct value *x = &f->b->consts.p[l.id];
+    const struct value *y = &f->b->consts.p[r.id];
+    if (x->is_null || y->is_null)
+        return -1;
+    int c = value_cmp(x, y);
+    bool holds = op == CMP_NE ? c != 0 : op == CMP_LT ? c < 0 : c <= 0;
+    return holds ? 1 : -1;
+}
+
+static bool cmp_eq(const struct cmp *a, const struct cmp *b)
+{
+    if (a->op != b->op)
+        return false;
+    if (term_eq(a->l, b->l) && term_eq(a->r, b->r))
+        return true;
+    return a->op == CMP_NE && term_eq(a->l, b->r) && term_eq(a->r, b->l);
+}
+
+static enum status finish_cmps(struct finish *f)
+{
+    struct cq_builder *b = f->b;
+    struct cq *q = f->q;
+    q->cmps = NEWS(b->arena, struct cmp, b->cmps.n + 1);
+    if (!q->cmps)
+        return err_nomem(f->err);
+    for (size_t i = 0; i < b->cmps.n; i++) {
+        struct cmp c = b->cmps.p[i];
+        uint32_t same = 0;
+        c.l = resolve(f, c.l);
+        c.r = resolve(f, c.r);
+        if (c.l.kind == TERM_VAR)
+            b->vars.p[c.l.id].nonnull = true;
+        if (c.r.kind == TERM_VAR)
+            b->vars.p[c.r.id].nonnull = true;
+        int known = decide(f, c.op, c.l, c.r);
+        if (known < 0)
+            b->unsat = true;
+        if (known)
+            continue;
+        while (same < q->n_cmps && !cmp_eq(&q->cmps[same], &c))
+            same++;
+        if (same == q->n_cmps)
+            q->cmps[q->n_cmps++] = c;
+    }
+    return OK;
+}
+
+/* --- numbering ------------------------------------------------------------ */
+
+static void count_in(struct term t, uint32_t *uses)
+{
+    if (t.kind == TERM_VAR)
+        uses[t.id]++;
+}
+
+/* SQL's NULL never matches: a variable that occurs twice is not null. */
+static enum status mark_nonnull(struct finish *f)
+{
+    struct cq *q = f->q;
+    uint32_t *uses = NEWS(f->b->arena, uint32_t, f->n_old + 1);
+    if (!uses)
+        return err_nomem(f->err);
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        for (uint32_t k = 0; k < q->atoms[i].n_args; k++)
+            count_in(q->atoms[i].args[k], uses);
+    for (size_t i = 0; i < f->b->calcs.n; i++)
+        count_in(resolve(f, (struct term){TERM_VAR, f->b->calcs.p[i].var}),
+                 uses);
+    for (uint32_t v = 0; v < f->n_old; v++)
+        if (uses[v] > 1)
+            f->b->vars.p[v].nonnull = true;
+    return OK;
+}
+
+static enum status number_term(struct finish *f, struct term *t)
+{
+    struct cq *q = f->q;
+    if (t->kind != TERM_VAR)
+        return OK;
+    if (f->number[t->id] == UINT32_MAX) {
+        if (q->n_vars == MAX_VARS) {
+            err_set(f->err, E_TOO_LARGE, "the query has more than %d variables",
+                    MAX_VARS);
+            err_hint(f->err, "Count fewer distinct columns, or split it.");
+            return E_TOO_LARGE;
+        }
+        f->number[t->id] = q->n_vars;
+        q->vars[q->n_vars++] = f->b->vars.p[t->id];
+    }
+    t->id = f->number[t->id];
+    return OK;
+}
+
+static enum status number_atom(struct finish *f, struct atom *a)
+{
+    for (uint32_t k = 0; k < a->n_args; k++)
+        TRY(number_term(f, &a->args[k]));
+    if (a->rowid < 0)
+        return OK;
+    struct term t = {TERM_VAR, (uint32_t)a->rowid};
+    TRY(number_term(f, &t));
+    a->rowid = (int32_t)t.id;
+    f->q->vars[t.id].is_rowid = true;
+    return OK;
+}
+
+/* x := e with x a constant by now is the predicate e = constant. */
+static enum status calc_as_pred(struct finish *f, const struct calc *c,
+                                const struct value *v, struct pred *out)
+{
+    struct arena *a = f->b->arena;
+    struct expr *e = NEW(a, struct expr), *k = NEW(a, struct expr);
+    struct expr **args = NEWS(a, struct expr *, 2);
+    if (!e || !k || !args)
+        return err_nomem(f->err);
+    *k = (struct expr){.op = X_CONST, .type = v->type, .val = *v};
+    args[0] = expr_map(a, c->e, f->number, f->consts);
+    args[1] = k;
+    if (!args[0])
+        return err_nomem(f->err);
+    *e = (struct expr){.op = X_EQ, .type = T_BOOL, .n_args = 2, .args = args};
+    *out = (struct pred){.atom = c->atom, .e = e};
+    return OK;
+}
+
+/* Variables of predicates follow their representatives. */
+static void follow_representatives(struct finish *f)
+{
+    for (uint32_t v = 0; v < f->n_old; v++) {
+        uint32_t r = root(f, v);
+        if (r < f->n_old)
+            f->number[v] = f->number[r];
+    }
+}
+
+static enum status finish_calcs(struct finish *f, const uint32_t *moved)
+{
+    struct cq_builder *b = f->b;
+    struct cq *q = f->q;
+    size_t n = b->preds.n + b->calcs.n + 1;
+    q->preds = NEWS(b->arena, struct pred, n);
+    q->calcs = NEWS(b->arena, struct calc, n);
+    if (!q->preds || !q->calcs)
+        return err_nomem(f->err);
+    for (size_t i = 0; i < b->calcs.n; i++) {
+        struct calc c = b->calcs.p[i];
+        c.atom = moved[c.atom];
+        if (f->consts[c.var]) {
+            TRY(calc_as_pred(f, &c, f->consts[c.var], &q->preds[q->n_preds]));
+            q->n_preds++;
+            continue;
+        }
+        c.var = f->number[c.var];
+        c.e = expr_map(b->arena, c.e, f->number, f->consts);
+        if (!c.e)
+            return err_nomem(f->err);
+        q->calcs[q->n_calcs++] = c;
+    }
+    for (size_t i = 0; i < b->preds.n; i++) {
+        struct pred p = {.atom = moved[b->preds.p[i].atom]};
+        uint32_t same = 0;
+        p.e = expr_map(b->arena, b->preds.p[i].e, f->number, f->consts);
+        if (!p.e)
+            return err_nomem(f->err);
+        while (same < q->n_preds && !(q->preds[same].atom == p.atom &&
+                                      expr_equal(q->preds[same].e, p.e)))
+            same++;
+        if (same == q->n_preds)
+            q->preds[q->n_preds++] = p;
+    }
+    return OK;
+}
+
+/* Every variable must be in an atom or computed from one. */
+static enum status check_safe(struct finish *f)
+{
+    const struct cq *q = f->q;
+    vset bound = 0;
+    for (uint32_t i = 0; i < q->n_atoms; i++) {
+        const struct atom *a = &q->atoms[i];
+        for (uint32_t k = 0; k < a->n_args; k++)
+            if (a->args[k].kind == TERM_VAR)
+                bound |= vset_one(a->args[k].id);
+        if (a->rowid >= 0)
+            bound |= vset_one((unsigned)a->rowid);
+    }
+    for (uint32_t i = 0; i < q->n_calcs; i++)
+        bound |= vset_one(q->calcs[i].var);
+    vset loose = vset_first_n(q->n_vars) & ~bound;
+    if (!loose)
+        return OK;
+    struct str name = q->vars[vset_min(loose)].name;
+    err_set(f->err, E_SYNTAX, "variable \"%.*s\" occurs in no relation",
+            PSTR(name));
+    err_hint(f->err, "Counting it would count the whole domain; put it into "
+                     "a relation of the body.");
+    return E_SYNTAX;
+}
+
+static enum status number_all(struct finish *f)
+{
+    struct cq_builder *b = f->b;
+    struct cq *q = f->q;
+    q->vars = NEWS(b->arena, struct var, MAX_VARS);
+    q->outs = NEWS(b->arena, struct term, b->outs.n + 1);
+    if (!q->vars || !q->outs)
+        return err_nomem(f->err);
+    for (size_t i = 0; i < b->outs.n; i++) {
+        struct term t = resolve(f, b->outs.p[i]);
+        TRY(number_term(f, &t));
+        q->outs[q->n_outs++] = t;
+    }
+    q->n_group = b->n_group;
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        TRY(number_atom(f, &q->atoms[i]));
+    for (size_t i = 0; i < b->calcs.n; i++) {
+        struct term t = resolve(f, (struct term){TERM_VAR, b->calcs.p[i].var});
+        TRY(number_term(f, &t));
+    }
+    for (uint32_t i = 0; i < q->n_cmps; i++) {
+        TRY(number_term(f, &q->cmps[i].l));
+        TRY(number_term(f, &q->cmps[i].r));
+    }
+    follow_representatives(f);
+    return OK;
+}
+
+enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
+{
+    struct finish f = {.b = b, .err = err};
+    if (b->atoms.n == 0) {
+        err_set(err, E_UNSUPPORTED, "the query reads no table");
+        return E_UNSUPPORTED;
+    }
+    uint32_t *moved = NEWS(b->arena, uint32_t, b->atoms.n);
+    if (!moved)
+        return err_nomem(err);
+    TRY(start(&f));
+    f.q->schema = b->schema;
+    f.q->name = b->name;
+    substitute(&f);
+    TRY(finish_atoms(&f, moved));
+    TRY(mark_nonnull(&f));
+    TRY(finish_cmps(&f));
+    f.q->consts = b->consts.p;
+    f.q->n_consts = (uint32_t)b->consts.n;
+    TRY(number_all(&f));
+    TRY(finish_calcs(&f, moved));
+    TRY(check_safe(&f));
+    f.q->unsat = b->unsat;
+    if (cq_check(f.q))
+        return err_internal(err, cq_check(f.q));
+    *out = f.q;
+    return OK;
+}

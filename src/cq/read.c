@@ -1,0 +1,699 @@
+/*
+ * Rule text to a query:
+ *
+ *     Q(x, y) :- R(x, 'O', z), S(z, _), x != y, z < 5.
+ *
+ * Bare names in argument places are variables, _ is a fresh one, quoted
+ * strings, numbers and typed literals (date '2020-01-01') are constants. The
+ * forms that only the printer writes are read too: R@r(x) gives a bag's row
+ * id, {like(n, 'a%')} is a predicate, v := {add(y, 5)} a computed variable,
+ * Q(g; x) separates group keys, x != null demands a value.
+ * Time is linear but for the look-up of names (at most 8 * MAX_VARS).
+ */
+#include "cq/cq.h"
+
+#include <string.h>
+
+enum { MAX_RULE = 1 << 20 };
+
+enum token {
+    K_END,
+    K_NAME,
+    K_QUOTED_NAME,
+    K_STRING,
+    K_NUMBER,
+    K_LPAREN,
+    K_RPAREN,
+    K_LBRACE,
+    K_RBRACE,
+    K_COMMA,
+    K_SEMI,
+    K_DOT,
+    K_IF,
+    K_ASSIGN,
+    K_AT,
+    K_EQ,
+    K_NE,
+    K_LT,
+    K_LE,
+    K_GT,
+    K_GE,
+    K_BAD,
+};
+
+struct parser {
+    struct str text;
+    size_t at; /* after the current token */
+    size_t start;
+    enum token token;
+    struct str word; /* name or string, unescaped */
+    struct cq_builder b;
+    struct err *err;
+};
+
+/* --- tokens ----------------------------------------------------------------
+ */
+
+static bool is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static void skip_blanks(struct parser *p)
+{
+    while (p->at < p->text.n) {
+        char c = p->text.p[p->at];
+        if (c == '%' || c == '#') {
+            while (p->at < p->text.n && p->text.p[p->at] != '\n')
+                p->at++;
+        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+            p->at++;
+        } else {
+            return;
+        }
+    }
+}
+
+/* A quoted text; the quote is doubled inside. */
+static enum token scan_quoted(struct parser *p, char quote, enum token kind)
+{
+    struct sb b;
+    sb_init(&b, p->b.arena);
+    sb_add(&b, "", 0);
+    for (size_t i = p->at + 1; i < p->text.n; i++) {
+        if (p->text.p[i] != quote) {
+            sb_char(&b, p->text.p[i]);
+        } else if (i + 1 < p->text.n && p->text.p[i + 1] == quote) {
+            sb_char(&b, quote);
+            i++;
+        } else {
+            p->at = i + 1;
+            p->word = sb_view(&b);
+            return b.failed ? K_BAD : kind;
+        }
+    }
+    return K_BAD;
+}
+
+static enum token scan_number(struct parser *p)
+{
+    size_t i = p->at + 1;
+    while (i < p->text.n && is_digit(p->text.p[i]))
+        i++;
+    if (i + 1 < p->text.n && p->text.p[i] == '.' && is_digit(p->text.p[i + 1]))
+        for (i++; i < p->text.n && is_digit(p->text.p[i]); i++)
+            ;
+    if (i + 1 < p->text.n && (p->text.p[i] == 'e' || p->text.p[i] == 'E')) {
+        size_t j = i + 1 + (p->text.p[i + 1] == '-' || p->text.p[i + 1] == '+');
+        if (j < p->text.n && is_digit(p->text.p[j]))
+            for (i = j; i < p->text.n && is_digit(p->text.p[i]); i++)
+                ;
+    }
+    p->word = (struct str){p->text.p + p->at, i - p->at};
+    p->at = i;
+    return K_NUMBER;
+}
+
+static enum token scan_name(struct parser *p)
+{
+    size_t i = p->at;
+    while (i < p->text.n && (is_alpha(p->text.p[i]) || is_digit(p->text.p[i])))
+        i++;
+    p->word = (struct str){p->text.p + p->at, i - p->at};
+    p->at = i;
+    return K_NAME;
+}
+
+static enum token scan_sign(struct parser *p)
+{
+    static const struct {
+        const char *text;
+        enum token token;
+    } signs[] = {
+        {":-", K_IF},    {":=", K_ASSIGN}, {"!=", K_NE},    {"<>", K_NE},
+        {"<=", K_LE},    {">=", K_GE},     {"<", K_LT},     {">", K_GT},
+        {"=", K_EQ},     {"(", K_LPAREN},  {")", K_RPAREN}, {"{", K_LBRACE},
+        {"}", K_RBRACE}, {",", K_COMMA},   {";", K_SEMI},   {".", K_DOT},
+        {"@", K_AT},
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        size_t n = strlen(signs[i].text);
+        if (p->text.n - p->at >= n &&
+            memcmp(p->text.p + p->at, signs[i].text, n) == 0) {
+            p->at += n;
+            return signs[i].token;
+        }
+    }
+    return K_BAD;
+}
+
+static void next(struct parser *p)
+{
+    skip_blanks(p);
+    p->start = p->at;
+    if (p->at == p->text.n) {
+        p->token = K_END;
+        return;
+    }
+    char c = p->text.p[p->at];
+    char d = p->at + 1 < p->text.n ? p->text.p[p->at + 1] : 0;
+    if (c == '\'')
+        p->token = scan_quoted(p, c, K_STRING);
+    else if (c == '"')
+        p->token = scan_quoted(p, c, K_QUOTED_NAME);
+    else if (is_digit(c) || ((c == '-' || c == '+') && is_digit(d)))
+        p->token = scan_number(p);
+    else if (is_alpha(c))
+        p->token = scan_name(p);
+    else
+        p->token = scan_sign(p);
+}
+
+static enum status bad(struct parser *p, const char *what)
+{
+    size_t n = p->at > p->start ? p->at - p->start : 0;
+    if (p->token == K_END)
+        err_set(p->err, E_SYNTAX, "expected %s at the end of the rule", what);
+    else
+        err_set(p->err, E_SYNTAX, "expected %s before \"%.*s\"", what,
+                (int)(n < 40 && n ? n : 1), p->text.p + p->start);
+    err_at(p->err, (long)p->start);
+    err_hint(p->err, "A rule looks like: Q(x, y) :- R(x, 'a', z), S(z, y), "
+                     "x != y.");
+    return E_SYNTAX;
+}
+
+static bool accept(struct parser *p, enum token t)
+{
+    if (p->token != t)
+        return false;
+    next(p);
+    return true;
+}
+
+static enum status expect(struct parser *p, enum token t, const char *what)
+{
+    return accept(p, t) ? OK : bad(p, what);
+}
+
+/* --- terms ------------------------------------------------------------------
+ */
+
+static enum status variable(struct parser *p, struct str name, uint32_t *out)
+{
+    for (size_t i = 0; i < p->b.vars.n; i++)
+        if (str_eq(p->b.vars.p[i].name, name)) {
+            *out = (uint32_t)i;
+            return OK;
+        }
+    return cqb_var(&p->b, name, T_UNKNOWN, out, p->err);
+}
+
+static bool literal_type(struct str s, enum type *out)
+{
+    static const struct {
+        const char *name;
+        enum type type;
+    } types[] = {{"date", T_DATE}, {"timestamp", T_TIMESTAMP},
+                 {"time", T_TIME}, {"uuid", T_UUID},
+                 {"real", T_REAL}, {"numeric", T_DEC}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (str_is(s, types[i].name)) {
+            *out = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+static bool string_follows(const struct parser *p)
+{
+    struct parser ahead = *p;
+    skip_blanks(&ahead);
+    return ahead.at < ahead.text.n && ahead.text.p[ahead.at] == '\'';
+}
+
+static enum status typed_literal(struct parser *p, enum type t,
+                                 struct value *out)
+{
+    next(p);
+    struct str s = p->word;
+    if (t == T_DEC &&
+        (str_is(s, "NaN") || str_is(s, "Infinity") || str_is(s, "-Infinity")))
+        *out = (struct value){.type = T_DEC, .s = s};
+    else if (p->token != K_STRING || !value_parse(p->b.arena, s, t, out)) {
+        err_set(p->err, E_SYNTAX, "\"%.*s\" is no %s", PSTR(s), type_name(t));
+        err_at(p->err, (long)p->start);
+        return E_SYNTAX;
+    }
+    next(p);
+    return OK;
+}
+
+/* A constant if one stands here. */
+static enum status constant(struct parser *p, struct value *out, bool *is_const)
+{
+    enum type t;
+    *is_const = true;
+    if (p->token == K_STRING) {
+        *out = value_text(p->word);
+        next(p);
+        return OK;
+    }
+    if (p->token == K_NUMBER) {
+        if (!value_parse_number(p->b.arena, p->word, out))
+            return bad(p, "a number of sensible size");
+        next(p);
+        return OK;
+    }
+    if (p->token == K_NAME &&
+        (str_is(p->word, "true") || str_is(p->word, "false"))) {
+        *out = (struct value){.type = T_BOOL, .i = str_is(p->word, "true")};
+        next(p);
+        return OK;
+    }
+    if (p->token == K_NAME && str_is(p->word, "null")) {
+        *out = value_null();
+        next(p);
+        return OK;
+    }
+    if (p->token == K_NAME && literal_type(p->word, &t) && string_follows(p))
+        return typed_literal(p, t, out);
+    *is_const = false;
+    return OK;
+}
+
+static enum status term(struct parser *p, struct term *out)
+{
+    struct value v;
+    bool is_const;
+    uint32_t id;
+    TRY(constant(p, &v, &is_const));
+    if (is_const) {
+        TRY(cqb_const(&p->b, &v, &id, p->err));
+        *out = (struct term){TERM_CONST, id};
+        return OK;
+    }
+    if (p->token == K_NAME && str_is(p->word, "_")) {
+        *out = (struct term){TERM_ANY, 0};
+        next(p);
+        return OK;
+    }
+    if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+        return bad(p, "a variable or a constant");
+    TRY(variable(p, p->word, &id));
+    *out = (struct term){TERM_VAR, id};
+    next(p);
+    return OK;
+}
+
+/* --- atoms ------------------------------------------------------------------
+ */
+
+typedef VEC(struct term) terms_vec;
+
+static enum status terms(struct parser *p, terms_vec *out)
+{
+    TRY(expect(p, K_LPAREN, "\"(\""));
+    while (p->token != K_RPAREN) {
+        struct term t;
+        if (out->n)
+            TRY(expect(p, K_COMMA, "\",\" or \")\""));
+        TRY(term(p, &t));
+        if (!VEC_PUSH(p->b.arena, out, t))
+            return err_nomem(p->err);
+        if (out->n > 1600)
+            return bad(p, "at most 1600 columns");
+    }
+    next(p);
+    return OK;
+}
+
+/* Quoted texts take the column's type, as SQL's untyped literals do. */
+static enum status fit_constant(struct parser *p, const struct column *c,
+                                struct term *t, size_t at)
+{
+    struct value v = p->b.consts.p[t->id], as;
+    if (v.is_null) {
+        err_set(p->err, E_SYNTAX, "null cannot be matched");
+        err_at(p->err, (long)at);
+        err_hint(p->err, "NULL equals nothing; write {isnull(x)}.");
+        return E_SYNTAX;
+    }
+    if (type_comparable(v.type, c->type))
+        return OK;
+    if (v.type != T_TEXT || !value_parse(p->b.arena, v.s, c->type, &as)) {
+        err_set(p->err, E_TYPE, "column \"%.*s\" is %s, the constant is %s",
+                PSTR(c->name), type_name(c->type), type_name(v.type));
+        err_at(p->err, (long)at);
+        return E_TYPE;
+    }
+    return cqb_const(&p->b, &as, &t->id, p->err);
+}
+
+static enum status fit_variable(struct parser *p, const struct column *c,
+                                uint32_t var, size_t at)
+{
+    struct var *v = &p->b.vars.p[var];
+    if (v->type == T_UNKNOWN)
+        v->type = c->type;
+    if (type_comparable(v->type, c->type))
+        return OK;
+    err_set(p->err, E_TYPE, "variable \"%.*s\" joins %s with %s", PSTR(v->name),
+            type_name(v->type), type_name(c->type));
+    err_at(p->err, (long)at);
+    err_hint(p->err, "Columns of different types never match; check the "
+                     "order of the columns.");
+    return E_TYPE;
+}
+
+static enum status find_relation(struct parser *p, struct str name,
+                                 size_t n_cols, size_t *out)
+{
+    long found = schema_find_nocase(p->b.schema, name);
+    if (found < 0)
+        TRY(schema_add_table(p->b.schema, name, 0, out, p->err));
+    else
+        *out = (size_t)found;
+    return schema_fix_arity(p->b.schema, *out, n_cols, p->err);
+}
+
+static enum status atom(struct parser *p, struct str name, size_t at)
+{
+    int32_t rowid = -1;
+    size_t table;
+    uint32_t i, v;
+    terms_vec args = {0};
+    if (accept(p, K_AT)) {
+        if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+            return bad(p, "a row-id variable");
+        TRY(variable(p, p->word, &v));
+        rowid = (int32_t)v;
+        next(p);
+    }
+    TRY(terms(p, &args));
+    enum status st = find_relation(p, name, args.n, &table);
+    if (st != OK) {
+        err_at(p->err, (long)at);
+        return st;
+    }
+    TRY(cqb_atom(&p->b, (uint32_t)table, &i, p->err));
+    p->b.atoms.p[i].rowid = rowid;
+    const struct table *t = &p->b.schema->tables.p[table];
+    for (uint32_t k = 0; k < args.n; k++) {
+        if (args.p[k].kind == TERM_CONST)
+            TRY(fit_constant(p, &t->cols[k], &args.p[k], at));
+        if (args.p[k].kind == TERM_VAR)
+            TRY(fit_variable(p, &t->cols[k], args.p[k].id, at));
+        p->b.atoms.p[i].args[k] = args.p[k];
+    }
+    return OK;
+}
+
+/* --- conditions --------------------------------------------------------------
+ */
+
+static enum status expression(struct parser *p, unsigned depth,
+                              struct expr **out);
+
+static enum status call(struct parser *p, struct str name, unsigned depth,
+                        struct expr *e)
+{
+    VEC(struct expr *) args = {0};
+    if (!expr_op_find(name, &e->op))
+        return bad(p, "a known function");
+    while (p->token != K_RPAREN) {
+        struct expr *arg;
+        if (args.n)
+            TRY(expect(p, K_COMMA, "\",\" or \")\""));
+        TRY(expression(p, depth + 1, &arg));
+        if (!VEC_PUSH(p->b.arena, &args, arg))
+            return err_nomem(p->err);
+    }
+    next(p);
+    e->args = args.p;
+    e->n_args = (uint32_t)args.n;
+    e->type = T_UNKNOWN;
+    return OK;
+}
+
+static enum status expression(struct parser *p, unsigned depth,
+                              struct expr **out)
+{
+    struct expr *e = NEW(p->b.arena, struct expr);
+    bool is_const;
+    if (!e)
+        return err_nomem(p->err);
+    if (depth > EXPR_MAX_DEPTH)
+        return bad(p, "a less deeply nested expression");
+    *out = e;
+    TRY(constant(p, &e->val, &is_const));
+    if (is_const) {
+        e->op = X_CONST;
+        e->type = e->val.type;
+        return OK;
+    }
+    if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+        return bad(p, "an expression");
+    struct str name = p->word;
+    bool quoted = p->token == K_QUOTED_NAME;
+    next(p);
+    if (!quoted && accept(p, K_LPAREN))
+        return call(p, name, depth, e);
+    e->op = X_VAR;
+    TRY(variable(p, name, &e->var));
+    e->type = p->b.vars.p[e->var].type;
+    return OK;
+}
+
+static enum status braces(struct parser *p, struct expr **out)
+{
+    TRY(expect(p, K_LBRACE, "\"{\""));
+    TRY(expression(p, 0, out));
+    return expect(p, K_RBRACE, "\"}\"");
+}
+
+/* Predicates belong to the first atom that has all their variables; found
+ * when all atoms are read. */
+static enum status add_pred(struct parser *p)
+{
+    struct pred pred = {.atom = UINT32_MAX};
+    struct expr *e;
+    TRY(braces(p, &e));
+    pred.e = e;
+    return VEC_PUSH(p->b.arena, &p->b.preds, pred) ? OK : err_nomem(p->err);
+}
+
+static enum status add_calc(struct parser *p, uint32_t var)
+{
+    struct calc calc = {.atom = UINT32_MAX, .var = var};
+    struct expr *e;
+    TRY(braces(p, &e));
+    calc.e = e;
+    return VEC_PUSH(p->b.arena, &p->b.calcs, calc) ? OK : err_nomem(p->err);
+}
+
+static bool is_null_const(const struct parser *p, struct term t)
+{
+    return t.kind == TERM_CONST && p->b.consts.p[t.id].is_null;
+}
+
+static enum status add_comparison(struct parser *p, enum token op,
+                                  struct term l, struct term r)
+{
+    struct cmp c = {.l = l, .r = r};
+    if (l.kind == TERM_ANY || r.kind == TERM_ANY)
+        return bad(p, "a named variable in the comparison");
+    if (is_null_const(p, r)) {
+        if (op != K_NE || l.kind != TERM_VAR)
+            return bad(p, "\"!=\" in front of null");
+        p->b.vars.p[l.id].nonnull = true;
+        return OK;
+    }
+    if (op == K_EQ)
+        return VEC_PUSH(p->b.arena, &p->b.equals, c) ? OK : err_nomem(p->err);
+    if (op == K_GT || op == K_GE)
+        c = (struct cmp){.l = r, .r = l};
+    c.op = op == K_NE ? CMP_NE : (op == K_LT || op == K_GT) ? CMP_LT : CMP_LE;
+    return VEC_PUSH(p->b.arena, &p->b.cmps, c) ? OK : err_nomem(p->err);
+}
+
+static enum status comparison(struct parser *p, struct term l)
+{
+    enum token op = p->token;
+    struct term r;
+    if (op == K_ASSIGN && l.kind == TERM_VAR) {
+        next(p);
+        return add_calc(p, l.id);
+    }
+    if (op < K_EQ || op > K_GE)
+        return bad(p, "a comparison");
+    next(p);
+    TRY(term(p, &r));
+    return add_comparison(p, op, l, r);
+}
+
+static enum status negation(struct parser *p, size_t at)
+{
+    err_set(p->err, E_UNSUPPORTED, "negation is not supported");
+    err_at(p->err, (long)at);
+    err_detail(p->err, "With negation the sensitivity of a counting query is "
+                       "not computable.");
+    err_hint(p->err, "Count the positive part and a total, and subtract.");
+    return E_UNSUPPORTED;
+}
+
+static enum status literal(struct parser *p)
+{
+    size_t at = p->start;
+    if (p->token == K_LBRACE)
+        return add_pred(p);
+    if (p->token == K_NAME || p->token == K_QUOTED_NAME) {
+        struct parser ahead = *p;
+        next(&ahead);
+        struct str name = p->word;
+        if (ahead.token == K_LPAREN || ahead.token == K_AT) {
+            next(p);
+            return atom(p, name, at);
+        }
+        if (str_is(name, "not") && ahead.token == K_NAME)
+            return negation(p, at);
+        if (str_is(name, "false") && p->token == K_NAME &&
+            (ahead.token == K_DOT || ahead.token == K_COMMA ||
+             ahead.token == K_END)) {
+            p->b.unsat = true;
+            next(p);
+            return OK;
+        }
+    }
+    struct term l;
+    TRY(term(p, &l));
+    return comparison(p, l);
+}
+
+/* --- the rule
+ * ------------------------------------------------------------------ */
+
+static enum status head(struct parser *p)
+{
+    if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+        return bad(p, "the head, Q(...)");
+    p->b.name = p->word;
+    next(p);
+    TRY(expect(p, K_LPAREN, "\"(\""));
+    bool first = true;
+    while (p->token != K_RPAREN) {
+        struct term t;
+        if (p->token == K_SEMI && !p->b.n_group) {
+            p->b.n_group = (uint32_t)p->b.outs.n;
+            next(p);
+            first = true;
+            continue;
+        }
+        if (!first)
+            TRY(expect(p, K_COMMA, "\",\" or \")\""));
+        TRY(term(p, &t));
+        if (t.kind == TERM_ANY)
+            return bad(p, "a named variable in the head");
+        if (!VEC_PUSH(p->b.arena, &p->b.outs, t))
+            return err_nomem(p->err);
+        first = false;
+    }
+    next(p);
+    return expect(p, K_IF, "\":-\"");
+}
+
+/* Is every variable of e in atom i? Building numbers exceed a vset. */
+static bool covers(const struct cq_builder *b, uint32_t i, const struct expr *e)
+{
+    const struct atom *a = &b->atoms.p[i];
+    if (e->op == X_VAR) {
+        for (uint32_t k = 0; k < a->n_args; k++)
+            if (a->args[k].kind == TERM_VAR && a->args[k].id == e->var)
+                return true;
+        for (size_t k = 0; k < b->calcs.n; k++)
+            if (b->calcs.p[k].atom == i && b->calcs.p[k].var == e->var)
+                return true;
+        return false;
+    }
+    for (uint32_t k = 0; k < e->n_args; k++)
+        if (!covers(b, i, e->args[k]))
+            return false;
+    return true;
+}
+
+static enum status place(struct parser *p, const struct expr *e, uint32_t *out)
+{
+    for (uint32_t i = 0; i < p->b.atoms.n; i++)
+        if (covers(&p->b, i, e)) {
+            *out = i;
+            return OK;
+        }
+    err_set(p->err, E_UNSUPPORTED,
+            "a predicate in braces uses variables of several relations");
+    err_hint(p->err, "Braces hold conditions on the columns of one relation; "
+                     "compare variables of different ones with <, <= or !=.");
+    return E_UNSUPPORTED;
+}
+
+static enum status place_all(struct parser *p)
+{
+    for (size_t i = 0; i < p->b.calcs.n; i++)
+        TRY(place(p, p->b.calcs.p[i].e, &p->b.calcs.p[i].atom));
+    for (size_t i = 0; i < p->b.preds.n; i++)
+        TRY(place(p, p->b.preds.p[i].e, &p->b.preds.p[i].atom));
+    return OK;
+}
+
+/* Constants in comparisons take the variable's type, as in atoms. */
+static enum status fit_comparisons(struct parser *p, struct cmp *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct term *v = &c[i].l, *k = &c[i].r;
+        if (v->kind == TERM_CONST) {
+            v = &c[i].r;
+            k = &c[i].l;
+        }
+        if (v->kind != TERM_VAR)
+            continue;
+        struct column col = {.name = p->b.vars.p[v->id].name,
+                             .type = p->b.vars.p[v->id].type};
+        if (k->kind == TERM_CONST)
+            TRY(fit_constant(p, &col, k, 0));
+        else if (!type_comparable(col.type, p->b.vars.p[k->id].type))
+            return err_set(p->err, E_TYPE,
+                           "\"%.*s\" is %s and \"%.*s\" is %s: they do not "
+                           "compare",
+                           PSTR(col.name), type_name(col.type),
+                           PSTR(p->b.vars.p[k->id].name),
+                           type_name(p->b.vars.p[k->id].type));
+    }
+    return OK;
+}
+
+enum status cq_read(struct arena *a, struct schema *s, struct str text,
+                    struct cq **out, struct err *err)
+{
+    struct parser p = {.text = text, .err = err};
+    if (text.n > MAX_RULE)
+        return err_set(err, E_TOO_LARGE, "the rule is longer than %d bytes",
+                       MAX_RULE);
+    cqb_init(&p.b, a, s);
+    next(&p);
+    TRY(head(&p));
+    do {
+        TRY(literal(&p));
+    } while (accept(&p, K_COMMA));
+    accept(&p, K_DOT);
+    if (p.token != K_END)
+        return bad(&p, "\",\" or the end of the rule");
+    TRY(place_all(&p));
+    TRY(fit_comparisons(&p, p.b.cmps.p, p.b.cmps.n));
+    TRY(fit_comparisons(&p, p.b.equals.p, p.b.equals.n));
+    return cq_finish(&p.b, out, err);
+}
