@@ -28,13 +28,15 @@ void err_clear(struct err *e)
 enum status err_set(struct err *e, enum status s, const char *fmt, ...)
 {
     va_list ap;
+    char text[sizeof e->message]; /* the arguments may be texts of e */
     if (!e)
         return s;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     err_clear(e);
     e->status = s;
-    va_start(ap, fmt);
-    vsnprintf(e->message, sizeof e->message, fmt, ap);
-    va_end(ap);
+    memcpy(e->message, text, sizeof text);
     return s;
 }
 
@@ -55,6 +57,16 @@ void err_hint(struct err *e, const char *fmt, ...)
         return;
     va_start(ap, fmt);
     vsnprintf(e->hint, sizeof e->hint, fmt, ap);
+    va_end(ap);
+}
+
+void err_cause(struct err *e, const char *fmt, ...)
+{
+    va_list ap;
+    if (!e)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(e->cause, sizeof e->cause, fmt, ap);
     va_end(ap);
 }
 

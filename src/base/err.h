@@ -27,6 +27,7 @@ struct err {
     char message[512];
     char detail[1024];
     char hint[512];
+    char cause[256];   /* what the system or a library said, empty: nothing */
     long position;     /* byte offset in the query text, from 0; -1: none */
     char file[256];    /* file the error is in, empty: none */
     long line, column; /* from 1; 0: none */
@@ -38,13 +39,15 @@ struct err {
 /* Clears `e`. A struct err need not be initialised before err_set. */
 void err_clear(struct err *e);
 
-/* Replaces the content of `e` and returns `s`. `e` may be NULL. */
+/* Replaces the content of `e` and returns `s`. `e` may be NULL. The arguments
+ * may be texts of `e`, so that a caller can wrap what it was told. */
 enum status err_set(struct err *e, enum status s, const char *fmt, ...)
     PRINTF(3, 4);
 
 /* Add to an error that err_set has filled; all accept NULL. */
 void err_detail(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 void err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
+void err_cause(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 void err_at(struct err *e, long position);
 void err_in_file(struct err *e, const char *file, long line, long column);
 

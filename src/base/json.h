@@ -1,6 +1,7 @@
 /*
  * JSON writer over a string builder. It places commas, escapes strings, and
- * writes integers of any width (the contract has counts beyond 2^53).
+ * writes integers of any width (the contract has counts beyond 2^53). What it
+ * writes is valid JSON in valid UTF-8 whatever bytes a string holds.
  *
  *     json_begin(&j, '{'); json_key(&j, "count"); json_u128(&j, n);
  *     json_end(&j, '}');

@@ -31,6 +31,8 @@ static bool reserve(struct mem *m, size_t n)
         atomic_store(&m->fail_after, 0);
         return false;
     }
+    if (n > PTRDIFF_MAX) /* no object can be that large */
+        return false;
     size_t now = atomic_fetch_add(&m->used, n) + n;
     if (now < n || (m->limit && now > m->limit)) {
         atomic_fetch_sub(&m->used, n);
