@@ -2,7 +2,7 @@
  * The ledger: what was spent, durably, before anything is drawn. A SQLite
  * file (WAL, synchronous=FULL), many processes at once. Amounts are exact
  * rationals kept as decimal or fraction texts; docs/ledger-format.md has the
- * tables, PROOF.md the argument.
+ * tables, src/ledger/PROOF.md the argument.
  *
  * Life of a charge: hold (durable before the noise is drawn) -> commit with
  * the answer. A crash in between leaves the hold: budget wasted, never lost
