@@ -37,7 +37,7 @@ struct lp {
     size_t n_steps;
     struct shannon *sh;
     size_t n_sh;
-    double *x; /* proposed multipliers: steps, then Shannon */
+    double *x; /* the proposal: multipliers of steps, then of Shannon */
     int64_t *z;
     int64_t q; /* x is about z / q */
 };
@@ -144,7 +144,7 @@ static void load_column(glp_prob *p, int col, const unsigned *set,
                         const int *coef, int n)
 {
     int ind[5];
-    double val[5];
+    double val[5]; /* proposal */
     int m = 0;
     for (int i = 0; i < n; i++)
         if (set[i] != 0 && coef[i] != 0) {
@@ -165,7 +165,8 @@ static void load(const struct lp *lp, glp_prob *p)
     for (size_t i = 0; i < lp->n_steps; i++) {
         const struct lp_step *st = &lp->steps[i];
         glp_set_col_bnds(p, (int)i + 1, GLP_LO, 0, 0);
-        glp_set_obj_coef(p, (int)i + 1, log2((double)st->k));
+        double cost = log2((double)st->k); /* proposal */
+        glp_set_obj_coef(p, (int)i + 1, cost);
         load_column(p, (int)i + 1, (unsigned[]){st->y, st->x}, (int[]){1, -1},
                     2);
     }
@@ -182,7 +183,7 @@ static void load(const struct lp *lp, glp_prob *p)
 static bool propose(struct arena *a, struct lp *lp)
 {
     size_t n = lp->n_steps + lp->n_sh;
-    lp->x = NEWS(a, double, n);
+    lp->x = NEWS(a, double, n); /* proposal */
     if (!lp->x)
         return false;
     glp_term_out(GLP_OFF);
@@ -202,7 +203,7 @@ static bool propose(struct arena *a, struct lp *lp)
 
 /* --- the certificate ------------------------------------------------------ */
 
-static int64_t nearest(double v)
+static int64_t nearest(double v) /* of a proposal */
 {
     return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
 }
@@ -215,7 +216,8 @@ static bool round_all(struct arena *a, struct lp *lp)
     for (int64_t q = 1; lp->z && q <= MAX_DENOMINATOR; q++) {
         bool whole = true;
         for (size_t i = 0; whole && i < n; i++) {
-            double v = lp->x[i] * (double)q, off = v - (double)nearest(v);
+            double v = lp->x[i] * (double)q;     /* proposal */
+            double off = v - (double)nearest(v); /* proposal */
             whole = v < 1e6 && off < 1e-6 && off > -1e-6;
             lp->z[i] = whole ? nearest(v) : 0;
         }
