@@ -7,7 +7,16 @@
  *   REAL                         : f64[row]
  *   TEXT DEC UUID                : code[row] into dict (distinct strings, in
  *                                  rising order of value_cmp)
- * nulls: bit row of a bitmap, NULL pointer when no row is null.
+ * nulls: bit row of a bitmap, NULL pointer when no row is null; the cell of a
+ * null row is 0.
+ *
+ * PRIVACY: what a cell means depends on the cell and on the public schema,
+ * never on other rows. A column without a declared type is loaded as INT if
+ * every cell is a 64-bit integer, else as DEC if every cell is a number, else
+ * as TEXT whose first `n_numeric` dictionary entries are numbers (canonical
+ * decimals): column_value gives them as T_DEC, so "7" stays equal to 7 when
+ * another row holds "x". Were the column turned into text as a whole, one
+ * row could change every match of a join.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -22,6 +31,7 @@ struct store_column {
     const uint32_t *code;
     const struct str *dict;
     size_t n_dict;
+    size_t n_numeric; /* TEXT only: entries that are numbers, see above */
     const uint64_t *nulls;
 };
 
@@ -34,6 +44,7 @@ struct store_table {
 
 struct store {
     struct mem *mem;
+    struct arena arena; /* tables and the texts of dictionaries */
     const struct schema *schema;
     struct store_table *tables; /* index = schema's table index */
     size_t n_tables;
@@ -49,10 +60,14 @@ enum status store_new(struct mem *m, const struct schema *s, struct store **out,
                       struct err *err) WARN_UNUSED;
 void store_free(struct store *st); /* NULL allowed */
 
+/* The value of a dictionary entry of a TEXT, DEC or UUID column. */
+struct value column_dict_value(const struct store_column *c, size_t code);
+
 /*
- * Filling one table: begin with the wanted columns, append row by row (or
- * column chunks), end. The loader infers T_UNKNOWN columns: INT if all
- * non-null values are 64-bit integers, else DEC, else REAL, else TEXT.
+ * Filling one table: begin with the wanted columns (NULL: all), append row by
+ * row, end. A cell that is not of its column's declared type is E_DATA, a
+ * NULL in a NOT NULL column E_CONSTRAINT; the caller adds file and line.
+ * Loading a table again replaces what was loaded.
  */
 struct store_loader;
 enum status store_load_begin(struct store *st, size_t table, const bool *wanted,
@@ -66,6 +81,9 @@ enum status store_load_values(struct store_loader *l, const struct value *vals,
                               struct err *err) WARN_UNUSED;
 /* Finishes (sorts dictionaries) and frees the loader, also on failure. */
 enum status store_load_end(struct store_loader *l, struct err *err) WARN_UNUSED;
-void store_load_abort(struct store_loader *l);
+void store_load_abort(struct store_loader *l); /* NULL allowed */
+
+/* Out of memory: E_LIMIT if --memory said no, else E_NOMEM. */
+enum status store_nomem(const struct mem *m, struct err *err);
 
 #endif

@@ -1,0 +1,79 @@
+/*
+ * Builders: the columns of a table while it is loaded. For the store's own
+ * loader and for sources that write cells without going through struct value
+ * (delimited files, binary COPY).
+ *
+ *     for each row:
+ *         TRY(loader_room(l, err));
+ *         for each wanted column i: one of cell_*(l, i, ...)
+ *         l->n_rows++;
+ *
+ * A column without declared type starts as integers and stays so while every
+ * text is a canonical integer (the one that printing gives back), so that
+ * nothing is lost when a later cell is not: then the integers are printed
+ * into a dictionary of raw texts, and builder_finish decides.
+ */
+#ifndef STORE_BUILDER_H
+#define STORE_BUILDER_H
+
+#include "store/dict.h"
+#include "store/store.h"
+
+enum builder_mode { B_I64, B_F64, B_DICT };
+
+struct builder {
+    const struct column *column; /* name, type, NOT NULL */
+    uint32_t index;              /* in the table */
+    enum type want;              /* the declared type */
+    enum builder_mode mode;
+    bool plain_int; /* B_I64 and INT or undeclared: takes integers as is */
+    int64_t *i64;   /* these four: capacity l->cap rows */
+    double *f64;
+    uint32_t *code;
+    uint64_t *nulls; /* NULL until the first null */
+    struct dict dict;
+};
+
+struct store_loader {
+    struct store *st;
+    size_t table;
+    struct builder *cols; /* the wanted ones */
+    size_t n_cols;
+    size_t n_rows, cap;
+    struct arena arena;   /* of the loader */
+    struct arena scratch; /* for parsing one cell; emptied now and then */
+    size_t scratch_uses;
+};
+
+/* Makes room for row n_rows in every column. */
+enum status loader_grow(struct store_loader *l, struct err *err) WARN_UNUSED;
+static inline enum status loader_room(struct store_loader *l, struct err *err)
+{
+    return l->n_rows < l->cap ? OK : loader_grow(l, err);
+}
+
+enum status cell_null(struct store_loader *l, size_t i,
+                      struct err *err) WARN_UNUSED;
+enum status cell_text(struct store_loader *l, size_t i, struct str s,
+                      struct err *err) WARN_UNUSED;
+enum status cell_int(struct store_loader *l, size_t i, int64_t v,
+                     struct err *err) WARN_UNUSED;
+enum status cell_real(struct store_loader *l, size_t i, double v,
+                      struct err *err) WARN_UNUSED;
+/* DATE, TIMESTAMP, TIME, BOOL by their number, when the column has just that
+ * type; the text otherwise. */
+enum status cell_value(struct store_loader *l, size_t i, const struct value *v,
+                       struct err *err) WARN_UNUSED;
+
+/* Moves the builder's content into the column; frees the rest. */
+enum status builder_finish(struct store_loader *l, struct builder *b,
+                           struct store_column *out,
+                           struct err *err) WARN_UNUSED;
+void builder_fini(struct store_loader *l, struct builder *b);
+
+static inline size_t null_words(size_t rows)
+{
+    return (rows + 63) / 64;
+}
+
+#endif

@@ -1,0 +1,231 @@
+/*
+ * Cells: one value into one column, converted to the column's declared type.
+ * PRIVACY: a cell's meaning is its own; see the note in store.h.
+ */
+#include "store/builder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SCRATCH_USES = 4096 };
+
+static struct arena *scratch(struct store_loader *l)
+{
+    if (++l->scratch_uses >= SCRATCH_USES) {
+        l->scratch_uses = 0;
+        arena_fini(&l->scratch);
+    }
+    return &l->scratch;
+}
+
+static enum status bad_cell(const struct builder *b, struct str s,
+                            struct err *err)
+{
+    int n = s.n > 60 ? 60 : (int)s.n;
+    return err_set(err, E_DATA, "invalid %s for column \"%.*s\": \"%.*s%s\"",
+                   type_name(b->want), PSTR(b->column->name), n, s.p,
+                   s.n > 60 ? "..." : "");
+}
+
+/* The text that printing an integer gives: no sign but "-", no zeros before
+ * the number, 64 bits. */
+static bool canonical_int(struct str s, int64_t *out)
+{
+    bool neg = s.n && s.p[0] == '-';
+    size_t i = neg;
+    if (i == s.n || s.n - i > 19)
+        return false;
+    if (s.p[i] == '0' && (neg || s.n > 1))
+        return false;
+    int64_t v = 0;
+    for (; i < s.n; i++) {
+        unsigned d = (unsigned)(unsigned char)s.p[i] - '0';
+        if (d > 9 || __builtin_mul_overflow(v, 10, &v) ||
+            __builtin_sub_overflow(v, (int64_t)d, &v))
+            return false;
+    }
+    if (!neg && __builtin_sub_overflow((int64_t)0, v, &v))
+        return false;
+    *out = v;
+    return true;
+}
+
+static enum status put_dict(struct store_loader *l, struct builder *b,
+                            struct str s, bool *is_new, struct err *err)
+{
+    uint32_t id;
+    if (!dict_put(&b->dict, s, &id, is_new)) {
+        if (b->dict.n >= UINT32_MAX - 1)
+            return err_set(err, E_LIMIT,
+                           "column \"%.*s\" has too many distinct values",
+                           PSTR(b->column->name));
+        return store_nomem(l->st->mem, err);
+    }
+    b->code[l->n_rows] = id;
+    return OK;
+}
+
+/* From integers to raw texts: an undeclared column met something else. */
+static enum status demote(struct store_loader *l, struct builder *b,
+                          struct err *err)
+{
+    struct mem *m = l->st->mem;
+    b->code = mem_alloc(m, l->cap * sizeof *b->code);
+    if (!b->code)
+        return store_nomem(m, err);
+    for (size_t row = 0; row < l->n_rows; row++) {
+        char buf[24];
+        bool is_new;
+        if (b->nulls && ((b->nulls[row >> 6] >> (row & 63)) & 1))
+            continue;
+        int n = snprintf(buf, sizeof buf, "%" PRId64, b->i64[row]);
+        if (!dict_put(&b->dict, (struct str){buf, (size_t)n}, &b->code[row],
+                      &is_new))
+            return store_nomem(m, err);
+    }
+    mem_free(m, b->i64, l->cap * sizeof *b->i64);
+    b->i64 = NULL;
+    b->mode = B_DICT;
+    b->plain_int = false;
+    return OK;
+}
+
+static enum status text_to_dict(struct store_loader *l, struct builder *b,
+                                struct str s, struct err *err)
+{
+    bool is_new;
+    struct value v;
+    TRY(put_dict(l, b, s, &is_new, err));
+    /* Each distinct text is checked once, here, where the line is known. */
+    if (is_new && (b->want == T_DEC || b->want == T_UUID) &&
+        !value_parse(scratch(l), s, b->want, &v) && !str_is(s, "NaN"))
+        return bad_cell(b, s, err);
+    return OK;
+}
+
+static enum status text_to_i64(struct store_loader *l, struct builder *b,
+                               struct str s, struct err *err)
+{
+    struct value v;
+    if (b->plain_int && canonical_int(s, &b->i64[l->n_rows]))
+        return OK;
+    if (b->want == T_UNKNOWN) {
+        TRY(demote(l, b, err));
+        return text_to_dict(l, b, s, err);
+    }
+    if (!value_parse(scratch(l), s, b->want, &v))
+        return bad_cell(b, s, err);
+    b->i64[l->n_rows] = v.i;
+    return OK;
+}
+
+enum status cell_text(struct store_loader *l, size_t i, struct str s,
+                      struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    struct value v;
+    switch (b->mode) {
+    case B_I64:
+        return text_to_i64(l, b, s, err);
+    case B_F64:
+        if (!value_parse(scratch(l), s, T_REAL, &v))
+            return bad_cell(b, s, err);
+        b->f64[l->n_rows] = v.f;
+        return OK;
+    case B_DICT:
+        return text_to_dict(l, b, s, err);
+    }
+    return err_internal(err, "cell_text");
+}
+
+enum status cell_null(struct store_loader *l, size_t i, struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    size_t row = l->n_rows;
+    if (b->column->not_null)
+        return err_set(err, E_CONSTRAINT,
+                       "null value in column \"%.*s\", which is NOT NULL",
+                       PSTR(b->column->name));
+    if (!b->nulls) {
+        b->nulls = mem_alloc(l->st->mem, null_words(l->cap) * sizeof *b->nulls);
+        if (!b->nulls)
+            return store_nomem(l->st->mem, err);
+    }
+    b->nulls[row >> 6] |= (uint64_t)1 << (row & 63);
+    if (b->mode == B_I64)
+        b->i64[row] = 0;
+    else if (b->mode == B_F64)
+        b->f64[row] = 0;
+    else
+        b->code[row] = 0;
+    return OK;
+}
+
+enum status cell_int(struct store_loader *l, size_t i, int64_t v,
+                     struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    if (b->plain_int) {
+        b->i64[l->n_rows] = v;
+        return OK;
+    }
+    if (b->mode == B_F64) {
+        b->f64[l->n_rows] = (double)v;
+        return OK;
+    }
+    char buf[24];
+    int n = snprintf(buf, sizeof buf, "%" PRId64, v);
+    return cell_text(l, i, (struct str){buf, (size_t)n}, err);
+}
+
+enum status cell_real(struct store_loader *l, size_t i, double v,
+                      struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    if (b->mode == B_F64) {
+        b->f64[l->n_rows] = v == 0 ? 0 : v; /* one zero */
+        return OK;
+    }
+    if (v >= -0x1p63 && v < 0x1p63 && v == nearbyint(v))
+        return cell_int(l, i, (int64_t)v, err);
+    char buf[40];
+    int n = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        n = snprintf(buf, sizeof buf, "%.*g", digits, v);
+        if (strtod(buf, NULL) == v)
+            break;
+    }
+    return cell_text(l, i, (struct str){buf, (size_t)n}, err);
+}
+
+enum status cell_value(struct store_loader *l, size_t i, const struct value *v,
+                       struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    if (v->is_null)
+        return cell_null(l, i, err);
+    switch (v->type) {
+    case T_INT:
+        return cell_int(l, i, v->i, err);
+    case T_REAL:
+        return cell_real(l, i, v->f, err);
+    case T_TEXT:
+    case T_DEC:
+    case T_UUID:
+    case T_UNKNOWN:
+        return cell_text(l, i, v->s, err);
+    case T_BOOL:
+    case T_DATE:
+    case T_TIMESTAMP:
+    case T_TIME:
+        break;
+    }
+    if (b->want != v->type)
+        return err_set(err, E_DATA, "column \"%.*s\" holds %s, not %s",
+                       PSTR(b->column->name), type_name(v->type),
+                       type_name(b->want));
+    b->i64[l->n_rows] = v->i;
+    return OK;
+}

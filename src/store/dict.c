@@ -1,0 +1,127 @@
+/* Dictionary under construction: see dict.h. */
+#include "store/dict.h"
+
+#include <string.h>
+
+enum { TEXT_BLOCK = 1 << 16, FIRST_SLOTS = 256 };
+
+void dict_init(struct dict *d, struct mem *m, struct arena *texts)
+{
+    *d = (struct dict){.mem = m, .texts = texts};
+}
+
+void dict_fini(struct dict *d)
+{
+    mem_free(d->mem, d->entries, d->cap * sizeof *d->entries);
+    mem_free(d->mem, d->slots, d->n_slots * sizeof *d->slots);
+    *d = (struct dict){.mem = d->mem, .texts = d->texts};
+}
+
+/* Eight bytes at a time; quality matters only for the spread over slots. */
+static uint64_t hash_bytes(struct str s)
+{
+    uint64_t h = s.n * 0x9e3779b97f4a7c15u, w;
+    const char *p = s.p;
+    size_t n = s.n;
+    for (; n >= 8; n -= 8, p += 8) {
+        memcpy(&w, p, 8);
+        h = (h ^ w) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    if (n) {
+        w = 0;
+        memcpy(&w, p, n);
+        h = (h ^ w) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    h *= 0xc4ceb9fe1a85ec53u;
+    return h ^ (h >> 29);
+}
+
+static bool grow_slots(struct dict *d)
+{
+    size_t n = d->n_slots ? d->n_slots * 2 : FIRST_SLOTS;
+    struct dict_slot *slots = mem_alloc(d->mem, n * sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t id = 0; id < d->n; id++) {
+        uint64_t h = hash_bytes(d->entries[id]);
+        size_t i = (size_t)h & (n - 1);
+        while (slots[i].id_plus_1)
+            i = (i + 1) & (n - 1);
+        slots[i] = (struct dict_slot){(uint32_t)(h >> 32), (uint32_t)id + 1};
+    }
+    mem_free(d->mem, d->slots, d->n_slots * sizeof *d->slots);
+    d->slots = slots;
+    d->n_slots = n;
+    return true;
+}
+
+static bool grow_entries(struct dict *d)
+{
+    size_t cap = d->cap ? d->cap * 2 : FIRST_SLOTS / 2;
+    size_t old = d->cap * sizeof *d->entries;
+    struct str *p =
+        mem_resize(d->mem, d->entries, old, cap * sizeof *d->entries);
+    if (!p)
+        return false;
+    d->entries = p;
+    d->cap = cap;
+    return true;
+}
+
+static const char *keep_text(struct dict *d, struct str s)
+{
+    if (s.n > TEXT_BLOCK / 4)
+        return arena_strdup(d->texts, s.p, s.n);
+    if (s.n > d->n_free) {
+        char *block = arena_alloc(d->texts, TEXT_BLOCK);
+        if (!block)
+            return NULL;
+        d->free_text = block;
+        d->n_free = TEXT_BLOCK;
+    }
+    char *p = d->free_text;
+    if (s.n)
+        memcpy(p, s.p, s.n);
+    d->free_text += s.n;
+    d->n_free -= s.n;
+    return p ? p : "";
+}
+
+static bool add(struct dict *d, struct str s, uint64_t h, size_t slot,
+                uint32_t *out)
+{
+    if (d->n >= UINT32_MAX - 1)
+        return false;
+    if (d->n == d->cap && !grow_entries(d))
+        return false;
+    const char *text = keep_text(d, s);
+    if (!text)
+        return false;
+    *out = (uint32_t)d->n;
+    d->entries[d->n] = (struct str){text, s.n};
+    d->slots[slot] = (struct dict_slot){(uint32_t)(h >> 32), *out + 1};
+    d->n++;
+    return true;
+}
+
+bool dict_put(struct dict *d, struct str s, uint32_t *out, bool *is_new)
+{
+    if ((d->n + 1) * 2 > d->n_slots && !grow_slots(d))
+        return false;
+    uint64_t h = hash_bytes(s);
+    size_t mask = d->n_slots - 1, i = (size_t)h & mask;
+    for (; d->slots[i].id_plus_1; i = (i + 1) & mask) {
+        if (d->slots[i].tag != (uint32_t)(h >> 32))
+            continue;
+        uint32_t id = d->slots[i].id_plus_1 - 1;
+        if (str_eq(d->entries[id], s)) {
+            *out = id;
+            *is_new = false;
+            return true;
+        }
+    }
+    *is_new = true;
+    return add(d, s, h, i, out);
+}

@@ -1,0 +1,189 @@
+/*
+ * Loading: the life of a loader and its rows. What a cell becomes stands in
+ * cell.c, what a column becomes in finish.c.
+ *
+ * Memory: a column's block doubles (realloc moves pages, it does not copy
+ * them for large blocks) and is cut to size at the end, so the peak is twice
+ * the column.
+ */
+#include "store/builder.h"
+
+#include <string.h>
+#include "store/internal.h"
+
+enum { FIRST_ROWS = 1024 };
+
+static void builder_init(struct store_loader *l, struct builder *b,
+                         uint32_t index)
+{
+    const struct table *t = &l->st->schema->tables.p[l->table];
+    *b = (struct builder){.column = &t->cols[index], .index = index};
+    b->want = b->column->type;
+    b->mode = b->want == T_REAL ? B_F64 : B_I64;
+    if (b->want == T_TEXT || b->want == T_DEC || b->want == T_UUID)
+        b->mode = B_DICT;
+    b->plain_int = b->want == T_INT || b->want == T_UNKNOWN;
+    dict_init(&b->dict, l->st->mem, &l->st->arena);
+}
+
+enum status store_load_begin(struct store *st, size_t table, const bool *wanted,
+                             struct store_loader **out, struct err *err)
+{
+    *out = NULL;
+    if (table >= st->n_tables)
+        return err_internal(err, "store_load_begin");
+    struct store_loader *l = mem_alloc(st->mem, sizeof *l);
+    if (!l)
+        return store_nomem(st->mem, err);
+    *l = (struct store_loader){.st = st, .table = table};
+    arena_init(&l->arena, st->mem);
+    arena_init(&l->scratch, st->mem);
+    size_t n = st->tables[table].n_cols;
+    l->cols = NEWS(&l->arena, struct builder, n);
+    if (!l->cols) {
+        store_load_abort(l);
+        return store_nomem(st->mem, err);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!wanted || wanted[i])
+            builder_init(l, &l->cols[l->n_cols++], i);
+    *out = l;
+    return OK;
+}
+
+void builder_fini(struct store_loader *l, struct builder *b)
+{
+    struct mem *m = l->st->mem;
+    mem_free(m, b->i64, l->cap * sizeof *b->i64);
+    mem_free(m, b->f64, l->cap * sizeof *b->f64);
+    mem_free(m, b->code, l->cap * sizeof *b->code);
+    mem_free(m, b->nulls, null_words(l->cap) * sizeof *b->nulls);
+    dict_fini(&b->dict);
+    b->i64 = NULL;
+    b->f64 = NULL;
+    b->code = NULL;
+    b->nulls = NULL;
+}
+
+void store_load_abort(struct store_loader *l)
+{
+    if (!l)
+        return;
+    struct mem *m = l->st->mem;
+    for (size_t i = 0; i < l->n_cols; i++)
+        builder_fini(l, &l->cols[i]);
+    arena_fini(&l->scratch);
+    arena_fini(&l->arena);
+    mem_free(m, l, sizeof *l);
+}
+
+static bool grow_nulls(struct mem *m, struct builder *b, size_t old, size_t cap)
+{
+    if (!b->nulls)
+        return true;
+    size_t from = null_words(old), to = null_words(cap);
+    uint64_t *p = mem_resize(m, b->nulls, from * 8, to * 8);
+    if (!p)
+        return false;
+    memset(p + from, 0, (to - from) * 8);
+    b->nulls = p;
+    return true;
+}
+
+/* One block of a column; the row type is known by its size. */
+static bool grow_block(struct mem *m, void **p, size_t old, size_t cap,
+                       size_t size)
+{
+    void *q = mem_resize(m, *p, old * size, cap * size);
+    if (q)
+        *p = q;
+    return q != NULL;
+}
+
+static bool grow_builder(struct mem *m, struct builder *b, size_t old,
+                         size_t cap)
+{
+    switch (b->mode) {
+    case B_I64:
+        return grow_block(m, (void **)&b->i64, old, cap, sizeof *b->i64);
+    case B_F64:
+        return grow_block(m, (void **)&b->f64, old, cap, sizeof *b->f64);
+    case B_DICT:
+        return grow_block(m, (void **)&b->code, old, cap, sizeof *b->code);
+    }
+    return false;
+}
+
+static bool shrink_builder(struct mem *m, struct builder *b, size_t from,
+                           size_t to)
+{
+    return grow_builder(m, b, from, to);
+}
+
+enum status loader_grow(struct store_loader *l, struct err *err)
+{
+    struct mem *m = l->st->mem;
+    size_t cap = l->cap ? l->cap * 2 : FIRST_ROWS, i = 0;
+    /* Codes are 32 bits, but rows need not be; half the address space is the
+     * end of doubling. */
+    if (l->cap > SIZE_MAX / 32)
+        return store_nomem(m, err);
+    while (i < l->n_cols && grow_builder(m, &l->cols[i], l->cap, cap)) {
+        if (!grow_nulls(m, &l->cols[i], l->cap, cap)) {
+            (void)!shrink_builder(m, &l->cols[i], cap, l->cap);
+            break;
+        }
+        i++;
+    }
+    if (i == l->n_cols) {
+        l->cap = cap;
+        return OK;
+    }
+    /* All columns keep one capacity: take back what has grown. */
+    while (i-- > 0) {
+        struct builder *b = &l->cols[i];
+        (void)!shrink_builder(m, b, cap, l->cap);
+        if (b->nulls) {
+            uint64_t *p = mem_resize(m, b->nulls, null_words(cap) * 8,
+                                     null_words(l->cap) * 8);
+            b->nulls = p ? p : b->nulls;
+        }
+    }
+    return store_nomem(m, err);
+}
+
+enum status store_load_text(struct store_loader *l, const struct str *vals,
+                            struct err *err)
+{
+    TRY(loader_room(l, err));
+    for (size_t i = 0; i < l->n_cols; i++)
+        TRY(vals[i].p ? cell_text(l, i, vals[i], err) : cell_null(l, i, err));
+    l->n_rows++;
+    return OK;
+}
+
+enum status store_load_values(struct store_loader *l, const struct value *vals,
+                              struct err *err)
+{
+    TRY(loader_room(l, err));
+    for (size_t i = 0; i < l->n_cols; i++)
+        TRY(cell_value(l, i, &vals[i], err));
+    l->n_rows++;
+    return OK;
+}
+
+enum status store_load_end(struct store_loader *l, struct err *err)
+{
+    struct store *st = l->st;
+    struct store_table *t = &st->tables[l->table];
+    enum status s = OK;
+    store_table_clear(st, l->table);
+    t->n_rows = l->n_rows;
+    for (size_t i = 0; s == OK && i < l->n_cols; i++)
+        s = builder_finish(l, &l->cols[i], &t->cols[l->cols[i].index], err);
+    t->loaded = s == OK;
+    if (s != OK)
+        store_table_clear(st, l->table);
+    store_load_abort(l);
+    return s;
+}
