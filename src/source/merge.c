@@ -1,0 +1,152 @@
+/*
+ * The catalogue into the schema. What the schema file or the policy declared
+ * stays; the catalogue adds what they left open: tables, columns of tables
+ * that were only named, types, NOT NULL, keys.
+ *
+ * PRIVACY: a table that comes from the catalogue is undeclared, hence
+ * private. A UNIQUE constraint becomes a key only if its columns are NOT NULL:
+ * databases allow many rows with NULL in a unique column.
+ */
+#include "source/internal.h"
+
+static enum status no_such_column(const struct src_table *t,
+                                  const struct table *st, size_t col,
+                                  struct err *err)
+{
+    err_set(err, E_NAME,
+            "column \"%.*s\" of table \"%.*s\" is declared but not in the data",
+            PSTR(st->cols[col].name), PSTR(st->name));
+    if (t->path.n)
+        err_detail(err, "The data are in \"%.*s\".", PSTR(t->path));
+    return E_NAME;
+}
+
+static long find_column(const struct table *t, struct str name)
+{
+    long found = table_find_column(t, name);
+    for (size_t i = 0; found < 0 && i < t->n_cols; i++)
+        if (str_eq_nocase(t->cols[i].name, name))
+            found = (long)i;
+    return found;
+}
+
+/* A declared table: columns are matched by name; those of the data that are
+ * not declared cannot be asked for and stay where they are. */
+static enum status match_columns(struct source *src, struct src_table *t,
+                                 struct table *st, struct err *err)
+{
+    bool *seen = NEWS(&src->arena, bool, st->n_cols + 1);
+    if (!seen)
+        return err_nomem(err);
+    for (size_t i = 0; i < t->n_cols; i++) {
+        long c = find_column(st, t->cols[i].name);
+        t->to[i] = UINT32_MAX;
+        if (c < 0)
+            continue;
+        t->to[i] = (uint32_t)c;
+        seen[c] = true;
+        struct column *col = &st->cols[c];
+        if (col->type == T_UNKNOWN)
+            col->type = t->cols[i].type;
+        col->not_null |= t->cols[i].not_null;
+    }
+    for (size_t c = 0; c < st->n_cols; c++)
+        if (!seen[c])
+            return no_such_column(t, st, c, err);
+    return OK;
+}
+
+/* A new table, or one that was only named: takes all columns. */
+static enum status take_columns(struct source *src, struct src_table *t,
+                                struct err *err)
+{
+    TRY(schema_fix_arity(src->schema, t->table, t->n_cols, err));
+    struct table *st = &src->schema->tables.p[t->table];
+    for (size_t i = 0; i < t->n_cols; i++) {
+        struct column *c = &st->cols[i];
+        c->name = str_copy(src->schema->arena, t->cols[i].name);
+        if (!c->name.p)
+            return err_nomem(err);
+        if (c->type == T_UNKNOWN)
+            c->type = t->cols[i].type;
+        c->not_null = t->cols[i].not_null;
+        t->to[i] = (uint32_t)i;
+    }
+    st->declared = true;
+    st->namespace_ = str_copy(src->schema->arena, t->namespace_);
+    return st->namespace_.p ? OK : err_nomem(err);
+}
+
+static enum status add_key(struct source *src, const struct src_table *t,
+                           const struct src_key *k, struct err *err)
+{
+    struct schema *s = src->schema;
+    size_t n = s->tables.p[t->table].n_cols;
+    uint32_t *x = NEWS(&src->arena, uint32_t, k->n_cols + 1);
+    uint32_t *y = NEWS(&src->arena, uint32_t, n + 1);
+    if (!x || !y)
+        return err_nomem(err);
+    for (size_t i = 0; i < k->n_cols; i++) {
+        x[i] = t->to[k->cols[i]];
+        if (x[i] == UINT32_MAX)
+            return OK; /* over a column that the schema leaves out */
+    }
+    for (uint32_t i = 0; i < n; i++)
+        y[i] = i;
+    return table_add_degree(s, t->table, x, k->n_cols, y, n, 1, true, STR(""),
+                            err);
+}
+
+enum status merge_table(struct source *src, struct src_table *t,
+                        struct err *err)
+{
+    struct schema *s = src->schema;
+    long found = schema_find_nocase(s, t->name);
+    t->to = NEWS(&src->arena, uint32_t, t->n_cols + 1);
+    if (!t->to)
+        return err_nomem(err);
+    if (found < 0)
+        TRY(schema_add_table(s, t->name, 0, &t->table, err));
+    else
+        t->table = (size_t)found;
+    struct table *st = &s->tables.p[t->table];
+    if (st->arity_known)
+        TRY(match_columns(src, t, st, err));
+    else
+        TRY(take_columns(src, t, err));
+    for (size_t i = 0; i < t->keys.n; i++)
+        TRY(add_key(src, t, &t->keys.p[i], err));
+    return OK;
+}
+
+static enum status add_fk(struct source *src, const struct src_table *t,
+                          const struct src_fk *k, struct err *err)
+{
+    struct schema *s = src->schema;
+    long ref = schema_find_nocase(s, k->ref_table);
+    if (ref < 0)
+        return OK;
+    const struct table *rt = &s->tables.p[ref];
+    struct foreign_key f = {.n_cols = k->n_cols, .ref_table = rt->name};
+    f.cols = NEWS(s->arena, uint32_t, k->n_cols + 1);
+    f.ref_cols = NEWS(s->arena, uint32_t, k->n_cols + 1);
+    if (!f.cols || !f.ref_cols)
+        return err_nomem(err);
+    for (size_t i = 0; i < k->n_cols; i++) {
+        long c = find_column(rt, k->ref_cols[i]);
+        f.cols[i] = t->to[k->cols[i]];
+        if (c < 0 || f.cols[i] == UINT32_MAX)
+            return OK;
+        f.ref_cols[i] = (uint32_t)c;
+    }
+    return VEC_PUSH(s->arena, &s->tables.p[t->table].fks, f) ? OK
+                                                             : err_nomem(err);
+}
+
+enum status merge_foreign_keys(struct source *src, const struct src_table *t,
+                               struct err *err)
+{
+    for (size_t i = 0; i < t->fks.n; i++)
+        TRY(add_fk(src, t, &t->fks.p[i], err));
+    return OK;
+}

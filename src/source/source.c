@@ -1,0 +1,258 @@
+/*
+ * Sources: opening by what the text looks like, and loading what a query
+ * needs. See source.h.
+ */
+#include "source/internal.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct src_table *source_add(struct source *src)
+{
+    struct src_table t = {0};
+    if (!VEC_PUSH(&src->arena, &src->tables, t))
+        return NULL;
+    return &src->tables.p[src->tables.n - 1];
+}
+
+static bool starts_with(struct str s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return s.n >= n && memcmp(s.p, prefix, n) == 0;
+}
+
+static enum status open_db(struct source *src, struct str db, struct err *err)
+{
+    struct stat st;
+    struct str copy = str_copy(&src->arena, db);
+    if (!copy.p)
+        return err_nomem(err);
+    if (starts_with(db, "sqlite:"))
+        return sqlite_open(src, copy.p + 7, err);
+    if (starts_with(db, "postgresql://") || starts_with(db, "postgres://"))
+        return pg_open(src, copy.p, err);
+    if (stat(copy.p, &st) == 0 && S_ISDIR(st.st_mode))
+        return spec_add_folder(src, copy.p, err);
+    if (stat(copy.p, &st) != 0 && memchr(db.p, '=', db.n))
+        return pg_open(src, copy.p, err); /* "host=... dbname=..." */
+    return sqlite_open(src, copy.p, err);
+}
+
+static enum status check_twice(const struct source *src, struct err *err)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_eq_nocase(src->tables.p[i].name, src->tables.p[j].name))
+                return err_set(err, E_USAGE, "table \"%.*s\" is given twice",
+                               PSTR(src->tables.p[i].name));
+    return OK;
+}
+
+static enum status open_all(struct source *src, const struct source_spec *spec,
+                            struct err *err)
+{
+    if (spec->db.n)
+        TRY(open_db(src, spec->db, err));
+    for (size_t i = 0; i < spec->n_tables; i++)
+        TRY(spec_add_file(src, spec->tables[i], err));
+    TRY(check_twice(src, err));
+    for (size_t i = 0; i < src->tables.n; i++)
+        TRY(merge_table(src, &src->tables.p[i], err));
+    for (size_t i = 0; i < src->tables.n; i++)
+        TRY(merge_foreign_keys(src, &src->tables.p[i], err));
+    return OK;
+}
+
+enum status source_open(struct mem *m, const struct source_spec *spec,
+                        struct schema *s, struct source **out, struct err *err)
+{
+    *out = NULL;
+    struct source *src = mem_alloc(m, sizeof *src);
+    if (!src)
+        return store_nomem(m, err);
+    src->mem = m;
+    src->schema = s;
+    arena_init(&src->arena, m);
+    enum status st = open_all(src, spec, err);
+    if (st != OK) {
+        source_close(src);
+        return st;
+    }
+    *out = src;
+    return OK;
+}
+
+void source_close(struct source *src)
+{
+    if (!src)
+        return;
+    sqlite_close(src);
+    pg_close(src);
+    arena_fini(&src->arena);
+    mem_free(src->mem, src, sizeof *src);
+}
+
+/* --- progress --------------------------------------------------------------*/
+
+static int64_t now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void ticker_init(struct ticker *t, const struct progress *p, const char *what,
+                 uint64_t total)
+{
+    *t = (struct ticker){.p = p, .what = what, .total = total};
+}
+
+enum status ticker_tick(struct ticker *t, uint64_t done, struct err *err)
+{
+    enum { TENTH = 100000000 };
+    if (!t->p || !t->p->tick)
+        return OK;
+    int64_t now = now_ns();
+    if (t->last && now - t->last < TENTH)
+        return OK;
+    t->last = now;
+    if (t->p->tick(t->p->ctx, t->what, done, t->total))
+        return OK;
+    return err_set(err, E_CANCELLED, "loading was stopped by the user");
+}
+
+/* --- loading
+ * -----------------------------------------------------------------*/
+
+enum status loader_sources(const struct src_table *t, struct store_loader *l,
+                           uint32_t **out, struct err *err)
+{
+    uint32_t *from = NEWS(&l->arena, uint32_t, l->n_cols + 1);
+    *out = from;
+    if (!from)
+        return store_nomem(l->st->mem, err);
+    for (size_t c = 0; c < l->n_cols; c++)
+        for (uint32_t i = 0; i < t->n_cols; i++)
+            if (t->to[i] == l->cols[c].index)
+                from[c] = i;
+    return OK;
+}
+
+void sql_ident(struct sb *b, struct str name)
+{
+    sb_char(b, '"');
+    for (size_t i = 0; i < name.n; i++) {
+        if (name.p[i] == '"')
+            sb_char(b, '"');
+        sb_char(b, name.p[i]);
+    }
+    sb_char(b, '"');
+}
+
+static enum status load_table(struct source *src, const struct src_table *t,
+                              const bool *wanted, struct store *st,
+                              const struct progress *p, struct err *err)
+{
+    struct store_loader *l;
+    TRY(store_load_begin(st, t->table, wanted, &l, err));
+    enum status s = OK;
+    switch (t->kind) {
+    case SRC_FILE:
+        s = file_load(src, t, l, p, err);
+        break;
+    case SRC_SQLITE:
+        s = sqlite_load(src, t, l, p, err);
+        break;
+    case SRC_PG:
+        s = pg_load(src, t, l, p, err);
+        break;
+    }
+    if (s != OK) {
+        store_load_abort(l);
+        return s;
+    }
+    return store_load_end(l, err);
+}
+
+/* The columns of table `t` that some atom names; false: no atom has it. */
+static bool wanted_columns(const struct cq *q, size_t t, bool *wanted)
+{
+    bool used = false;
+    for (uint32_t a = 0; a < q->n_atoms; a++) {
+        const struct atom *at = &q->atoms[a];
+        if (at->table != t)
+            continue;
+        used = true;
+        for (uint32_t i = 0; i < at->n_args; i++)
+            wanted[i] |= at->args[i].kind != TERM_ANY;
+    }
+    return used;
+}
+
+static const struct src_table *find_table(const struct source *src, size_t t)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].table == t)
+            return &src->tables.p[i];
+    return NULL;
+}
+
+static enum status load_one(struct source *src, const struct cq *q, size_t t,
+                            struct store *st, const struct progress *p,
+                            struct err *err)
+{
+    const struct table *tab = &st->schema->tables.p[t];
+    const struct src_table *from = find_table(src, t);
+    bool *wanted = NULL;
+    if (q) {
+        wanted = NEWS(&src->arena, bool, tab->n_cols + 1);
+        if (!wanted)
+            return store_nomem(src->mem, err);
+        if (!wanted_columns(q, t, wanted))
+            return OK;
+    }
+    if (from)
+        return load_table(src, from, wanted, st, p, err);
+    if (!q)
+        return OK; /* declared, but not here: nothing to check */
+    err_set(err, E_NAME, "table \"%.*s\" is not in the data source",
+            PSTR(tab->name));
+    err_hint(err, "Give it with --db or --table.");
+    return E_NAME;
+}
+
+enum status source_load(struct source *src, const struct cq *q,
+                        struct store *st, const struct progress *p,
+                        struct err *err)
+{
+    for (size_t t = 0; t < st->n_tables; t++)
+        TRY(load_one(src, q, t, st, p, err));
+    return OK;
+}
+
+static void add_file_version(struct sb *b, struct str path)
+{
+    struct stat st;
+    if (stat(path.p, &st) != 0)
+        return;
+    sb_printf(b, "%.*s %lld %lld.%09ld\n", PSTR(path), (long long)st.st_size,
+              (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+struct str source_version(struct source *src, struct arena *a)
+{
+    struct sb b;
+    sb_init(&b, a);
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].kind == SRC_FILE)
+            add_file_version(&b, src->tables.p[i].path);
+    if (src->sqlite) {
+        add_file_version(&b, src->sqlite_path);
+        struct str wal = str_printf(a, "%.*s-wal", PSTR(src->sqlite_path));
+        if (wal.p)
+            add_file_version(&b, wal);
+    }
+    pg_version(src, &b);
+    return b.n ? sb_view(&b) : STR("");
+}

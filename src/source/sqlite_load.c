@@ -1,0 +1,100 @@
+/* Rows of a SQLite table, by a plain scan of the wanted columns. */
+#include "source/internal.h"
+
+#include <sqlite3.h>
+
+static enum status scan_failed(struct source *src, struct err *err)
+{
+    if (sqlite3_errcode(src->sqlite) == SQLITE_NOMEM)
+        return err_nomem(err);
+    return err_set(err, E_SOURCE, "could not read SQLite database \"%.*s\": %s",
+                   PSTR(src->sqlite_path), sqlite3_errmsg(src->sqlite));
+}
+
+static enum status select_sql(const struct src_table *t, const uint32_t *from,
+                              struct store_loader *l, struct sb *b,
+                              struct err *err)
+{
+    sb_init(b, &l->arena);
+    sb_cstr(b, "SELECT ");
+    for (size_t c = 0; c < l->n_cols; c++) {
+        sb_cstr(b, c ? ", " : "");
+        sql_ident(b, t->cols[from[c]].name);
+    }
+    sb_cstr(b, l->n_cols ? " FROM main." : "1 FROM main.");
+    sql_ident(b, t->name);
+    return b->failed ? store_nomem(l->st->mem, err) : OK;
+}
+
+static enum status load_cell(struct store_loader *l, sqlite3_stmt *st, size_t i,
+                             struct err *err)
+{
+    int c = (int)i;
+    const char *p;
+    switch (sqlite3_column_type(st, c)) {
+    case SQLITE_INTEGER:
+        return cell_int(l, i, sqlite3_column_int64(st, c), err);
+    case SQLITE_FLOAT:
+        return cell_real(l, i, sqlite3_column_double(st, c), err);
+    case SQLITE_NULL:
+        return cell_null(l, i, err);
+    case SQLITE_TEXT:
+        p = (const char *)sqlite3_column_text(st, c);
+        if (!p)
+            return err_nomem(err);
+        return cell_text(
+            l, i, (struct str){p, (size_t)sqlite3_column_bytes(st, c)}, err);
+    default:
+        return err_set(err, E_DATA, "column \"%.*s\" holds a BLOB",
+                       PSTR(l->cols[i].column->name));
+    }
+}
+
+static enum status load_row(struct store_loader *l, sqlite3_stmt *st,
+                            const struct src_table *t, struct err *err)
+{
+    TRY(loader_room(l, err));
+    for (size_t i = 0; i < l->n_cols; i++) {
+        enum status s = load_cell(l, st, i, err);
+        if (s != OK) {
+            if (s == E_DATA || s == E_CONSTRAINT)
+                err_detail(err, "Row %zu of table \"%.*s\" in scan order.",
+                           l->n_rows + 1, PSTR(t->name));
+            return s;
+        }
+    }
+    l->n_rows++;
+    return OK;
+}
+
+static enum status scan(struct source *src, sqlite3_stmt *st,
+                        const struct src_table *t, struct store_loader *l,
+                        const struct progress *p, struct err *err)
+{
+    enum { ROWS_PER_LOOK = 4096 };
+    struct ticker tick;
+    int rc;
+    ticker_init(&tick, p, t->name.p, 0);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        TRY(load_row(l, st, t, err));
+        if (l->n_rows % ROWS_PER_LOOK == 0)
+            TRY(ticker_tick(&tick, l->n_rows, err));
+    }
+    return rc == SQLITE_DONE ? OK : scan_failed(src, err);
+}
+
+enum status sqlite_load(struct source *src, const struct src_table *t,
+                        struct store_loader *l, const struct progress *p,
+                        struct err *err)
+{
+    uint32_t *from;
+    struct sb b;
+    sqlite3_stmt *st;
+    TRY(loader_sources(t, l, &from, err));
+    TRY(select_sql(t, from, l, &b, err));
+    if (sqlite3_prepare_v2(src->sqlite, b.p, -1, &st, NULL) != SQLITE_OK)
+        return scan_failed(src, err);
+    enum status s = scan(src, st, t, l, p, err);
+    sqlite3_finalize(st);
+    return s;
+}
