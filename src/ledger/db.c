@@ -1,0 +1,107 @@
+/* Talking to SQLite: see db.h. */
+#include <string.h>
+
+#include "ledger/db.h"
+
+enum status db_error(sqlite3 *db, const char *what, struct err *err)
+{
+    int rc = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
+    if (rc == SQLITE_NOMEM)
+        return err_nomem(err);
+    if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB) {
+        err_set(err, E_LEDGER, "%s: the file is damaged or not a ledger", what);
+        err_detail(err, "%s.", sqlite3_errmsg(db));
+        return E_LEDGER;
+    }
+    err_set(err, E_LEDGER_IO, "%s", what);
+    err_detail(err, "%s.", sqlite3_errmsg(db));
+    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+        err_hint(err, "Another process holds the ledger. Try again.");
+    else if (rc == SQLITE_READONLY || rc == SQLITE_PERM)
+        err_hint(err, "The ledger and its folder must be writable.");
+    return E_LEDGER_IO;
+}
+
+enum status db_exec(sqlite3 *db, const char *sql, const char *what,
+                    struct err *err)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? OK
+               : db_error(db, what, err);
+}
+
+enum status db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out,
+                       struct err *err)
+{
+    return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK
+               ? OK
+               : db_error(db, "could not read the ledger", err);
+}
+
+enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
+                   struct err *err)
+{
+    enum status s =
+        sqlite3_step(st) == SQLITE_DONE ? OK : db_error(db, what, err);
+    sqlite3_finalize(st);
+    return s;
+}
+
+/* A failed bind (memory) leaves NULL, which NOT NULL columns refuse. */
+void db_bind(sqlite3_stmt *st, int i, struct str s)
+{
+    sqlite3_bind_text64(st, i, s.p ? s.p : "", s.n, SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
+}
+
+struct str db_text(sqlite3_stmt *st, int col)
+{
+    const char *p = (const char *)sqlite3_column_text(st, col);
+    return (struct str){p, p ? (size_t)sqlite3_column_bytes(st, col) : 0};
+}
+
+void db_bind_rat(sqlite3_stmt *st, int i, struct arena *a, mpq_srcptr v)
+{
+    struct sb b;
+    sb_init(&b, a);
+    rat_print(&b, v);
+    if (!b.failed)
+        db_bind(st, i, sb_view(&b));
+}
+
+/* Sums may be longer than what rat_read takes from users. */
+static bool read_fraction(const char *text, mpq_t out)
+{
+    if (mpq_set_str(out, text, 10) || !mpz_sgn(mpq_denref(out)))
+        return false;
+    mpq_canonicalize(out);
+    return true;
+}
+
+enum status db_rat(sqlite3_stmt *st, int col, mpq_t out, struct err *err)
+{
+    struct str s = db_text(st, col);
+    struct err why;
+    if (s.p && rat_read(s, "amount", out, &why) == OK)
+        return OK;
+    if (s.p && strlen(s.p) == s.n && strchr(s.p, '/') &&
+        read_fraction(s.p, out))
+        return OK;
+    return err_set(err, E_LEDGER,
+                   "the ledger holds an amount that is no "
+                   "number");
+}
+
+enum status db_begin(struct ledger *l, struct err *err)
+{
+    return db_exec(l->db, "BEGIN IMMEDIATE", "could not lock the ledger", err);
+}
+
+enum status db_end(struct ledger *l, enum status s, struct err *err)
+{
+    if (s == OK)
+        s = db_exec(l->db, "COMMIT", "could not write the ledger", err);
+    if (s != OK && !sqlite3_get_autocommit(l->db))
+        sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+    return s;
+}

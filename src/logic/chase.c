@@ -1,0 +1,269 @@
+/*
+ * The chase: what a functional dependency forces to be equal is made one
+ * element, by union-find, until nothing changes.
+ *
+ * PRIVACY: the representative of a class is a constant, else an output, else
+ * a variable that is not counted. Replacing an output by a variable that is
+ * not counted would turn a query of unbounded sensitivity into a Boolean one
+ * (PROOF.md).
+ *
+ * NULL: two columns that may both be NULL are "equal" under a dependency but
+ * do not match in SQL. Such a pair is left alone, which is sound: a chase
+ * step may always be omitted.
+ *
+ * Cost: pairs of atoms of one table, times constraints, times rounds.
+ */
+#include <string.h>
+
+#include "logic/tableau.h"
+
+bool const_may_equal(const struct value *a, const struct value *b)
+{
+    return !type_comparable(a->type, b->type) || value_eq(a, b);
+}
+
+uint32_t tab_find(const struct tab *t, uint32_t e)
+{
+    while (t->rep[e] != e)
+        e = t->rep[e];
+    return e;
+}
+
+static unsigned rank(const struct tab *t, uint32_t e)
+{
+    return t->flag[e] & EL_CONST ? 2 : t->flag[e] & EL_FREE ? 1 : 0;
+}
+
+static void clash(struct tab *t, uint32_t x, uint32_t y)
+{
+    if (!const_may_equal(&t->q->consts[x], &t->q->consts[y]))
+        t->unsat = true;
+}
+
+bool tab_union(struct tab *t, uint32_t x, uint32_t y)
+{
+    x = tab_find(t, x);
+    y = tab_find(t, y);
+    if (x == y)
+        return false;
+    if (t->flag[x] & t->flag[y] & EL_CONST) {
+        clash(t, x, y);
+        return false;
+    }
+    if ((t->flag[x] | t->flag[y]) & EL_CALC)
+        return false;
+    if (!((t->flag[x] | t->flag[y]) & EL_NONNULL))
+        return false;
+    /* PRIVACY: constant > free > bound. */
+    bool x_wins =
+        rank(t, x) > rank(t, y) || (rank(t, x) == rank(t, y) && x < y);
+    uint32_t keep = x_wins ? x : y, gone = x_wins ? y : x;
+    t->rep[gone] = keep;
+    uint8_t inherit = EL_FIXED | EL_NONNULL;
+    if (!(t->flag[keep] & EL_CONST))
+        inherit |= EL_FREE;
+    t->flag[keep] |= t->flag[gone] & inherit;
+    if (t->var[keep] < 0 && !(t->flag[keep] & EL_CONST))
+        t->var[keep] = t->var[gone];
+    return true;
+}
+
+static bool same_x(const struct tab *t, const struct dep *d,
+                   const struct tab_atom *p, const struct tab_atom *q)
+{
+    for (uint32_t i = 0; i < d->n_x; i++) {
+        uint32_t e = tab_find(t, p->el[d->x[i]]);
+        if (e != tab_find(t, q->el[d->x[i]]) || !(t->flag[e] & EL_NONNULL))
+            return false;
+    }
+    return true;
+}
+
+static bool chase_dep(struct tab *t, const struct dep *d)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < t->n_atoms; i++) {
+        const struct tab_atom *p = &t->atoms[i];
+        for (uint32_t j = i + 1; p->table == d->table && j < t->n_atoms; j++) {
+            const struct tab_atom *q = &t->atoms[j];
+            if (q->table != d->table || !same_x(t, d, p, q))
+                continue;
+            for (uint32_t c = 0; c < d->n_y; c++)
+                changed |= tab_union(t, p->el[d->y[c]], q->el[d->y[c]]);
+        }
+    }
+    return changed;
+}
+
+/* --- order filters -------------------------------------------------------- */
+
+/* 0: not known to be ordered; 1: e <= f; 2: e < f */
+static unsigned known_order(const struct tab *t, uint32_t e, uint32_t f)
+{
+    unsigned best = 0;
+    for (uint32_t i = 0; i < t->n_cmps; i++) {
+        const struct tab_cmp *c = &t->cmps[i];
+        if (c->op != CMP_NE && tab_find(t, c->l) == e && tab_find(t, c->r) == f)
+            best = c->op == CMP_LT ? 2 : best ? best : 1;
+    }
+    if (t->flag[e] & t->flag[f] & EL_CONST && e != f) {
+        const struct value *x = &t->q->consts[e], *y = &t->q->consts[f];
+        if (type_comparable(x->type, y->type) && value_cmp(x, y) < 0)
+            best = 2;
+    }
+    return best;
+}
+
+static void close_order(unsigned char *m, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; m[i * n + k] && j < n; j++) {
+                unsigned char a = m[i * n + k], b = m[k * n + j];
+                unsigned char c = a > b ? a : b;
+                if (b && c > m[i * n + j])
+                    m[i * n + j] = c;
+            }
+}
+
+/* x <= y <= x makes x and y one; a strict step on the cycle has no match. */
+static bool apply_order(struct tab *t, const uint32_t *els,
+                        const unsigned char *m, uint32_t n)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            unsigned char there = m[i * n + j], back = m[j * n + i];
+            if (there == 2 && (back || i == j))
+                t->unsat = true;
+            else if (there && back && i != j)
+                changed |= tab_union(t, els[i], els[j]);
+        }
+    return changed;
+}
+
+static void add_once(uint32_t *els, uint32_t *n, uint32_t e)
+{
+    for (uint32_t i = 0; i < *n; i++)
+        if (els[i] == e)
+            return;
+    els[(*n)++] = e;
+}
+
+static enum status chase_order(struct arena *a, struct tab *t, bool *changed,
+                               struct err *err)
+{
+    if (t->n_cmps == 0)
+        return OK;
+    uint32_t *els = NEWS(a, uint32_t, 2 * (size_t)t->n_cmps), n = 0;
+    if (!els)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < t->n_cmps; i++) {
+        add_once(els, &n, tab_find(t, t->cmps[i].l));
+        add_once(els, &n, tab_find(t, t->cmps[i].r));
+    }
+    unsigned char *m = NEWS(a, unsigned char, (size_t)n *n);
+    if (!m)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            m[i * n + j] = (unsigned char)known_order(t, els[i], els[j]);
+    close_order(m, n);
+    *changed |= apply_order(t, els, m, n);
+    return OK;
+}
+
+/* --- settling ------------------------------------------------------------- */
+
+static bool same_atom(const struct tab_atom *p, const struct tab_atom *q)
+{
+    return p->table == q->table &&
+           memcmp(p->el, q->el, p->n * sizeof *p->el) == 0;
+}
+
+static void settle_atoms(struct tab *t, uint32_t *to)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->n_atoms; i++) {
+        struct tab_atom at = t->atoms[i];
+        for (uint32_t j = 0; j < at.n; j++)
+            at.el[j] = tab_find(t, at.el[j]);
+        uint32_t j = 0;
+        while (j < n && !same_atom(&t->atoms[j], &at))
+            j++;
+        if (j == n)
+            t->atoms[n++] = at;
+        to[i] = j;
+    }
+    t->n_atoms = n;
+}
+
+/* Keep the comparison? A false one makes the query unsatisfiable. */
+static bool settle_cmp(struct tab *t, struct tab_cmp *c)
+{
+    c->l = tab_find(t, c->l);
+    c->r = tab_find(t, c->r);
+    if (c->l == c->r) {
+        t->unsat |= c->op != CMP_LE;
+        return false;
+    }
+    if (!(t->flag[c->l] & t->flag[c->r] & EL_CONST))
+        return true;
+    const struct value *x = &t->q->consts[c->l], *y = &t->q->consts[c->r];
+    if (!type_comparable(x->type, y->type))
+        return true;
+    int order = value_cmp(x, y);
+    bool holds = c->op == CMP_NE   ? order != 0
+                 : c->op == CMP_LT ? order < 0
+                                   : order <= 0;
+    t->unsat |= !holds;
+    return false;
+}
+
+static void settle_filters(struct tab *t)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->n_cmps; i++)
+        if (settle_cmp(t, &t->cmps[i]))
+            t->cmps[n++] = t->cmps[i];
+    t->n_cmps = n;
+    for (uint32_t i = 0; i < t->n_calcs; i++)
+        for (uint32_t j = 0; j < t->calcs[i].n_in; j++)
+            t->calcs[i].in[j] = tab_find(t, t->calcs[i].in[j]);
+}
+
+enum status tab_settle(struct arena *a, struct tab *t, struct err *err)
+{
+    uint32_t *to = NEWS(a, uint32_t, t->n_atoms);
+    if (!to)
+        return err_nomem(err);
+    settle_atoms(t, to);
+    settle_filters(t);
+    for (uint32_t i = 0; i < t->n_outs; i++)
+        t->outs[i] = tab_find(t, t->outs[i]);
+    for (uint32_t i = 0; t->of_atom && i < t->q->n_atoms; i++)
+        t->of_atom[i] = to[t->of_atom[i]];
+    return OK;
+}
+
+enum status tab_chase(struct arena *a, struct tab *t, struct err *err)
+{
+    bool changed = true;
+    while (changed && !t->unsat) {
+        changed = false;
+        TRY(chase_order(a, t, &changed, err));
+        for (size_t i = 0; i < t->n_deps; i++)
+            if (t->deps[i].k == 1)
+                changed |= chase_dep(t, &t->deps[i]);
+    }
+    return tab_settle(a, t, err);
+}
+
+enum status logic_chase(struct arena *a, const struct cq *q, struct cq **out,
+                        struct err *err)
+{
+    struct tab *t;
+    TRY(tab_of_cq(a, q, &t, err));
+    TRY(tab_chase(a, t, err));
+    return tab_to_cq(a, t, out, err);
+}
