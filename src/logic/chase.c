@@ -9,7 +9,8 @@
  *
  * NULL: two columns that may both be NULL are "equal" under a dependency but
  * do not match in SQL. Such a pair is left alone, which is sound: a chase
- * step may always be omitted.
+ * step may always be omitted. (In a plain structure, which is never written
+ * back as a query, they are merged.)
  *
  * Cost: pairs of atoms of one table, times constraints, times rounds.
  */
@@ -52,7 +53,7 @@ bool tab_union(struct tab *t, uint32_t x, uint32_t y)
     }
     if ((t->flag[x] | t->flag[y]) & EL_CALC)
         return false;
-    if (!((t->flag[x] | t->flag[y]) & EL_NONNULL))
+    if (!t->plain && !((t->flag[x] | t->flag[y]) & EL_NONNULL))
         return false;
     /* PRIVACY: constant > free > bound. */
     bool x_wins =
@@ -241,7 +242,7 @@ enum status tab_settle(struct arena *a, struct tab *t, struct err *err)
     settle_filters(t);
     for (uint32_t i = 0; i < t->n_outs; i++)
         t->outs[i] = tab_find(t, t->outs[i]);
-    for (uint32_t i = 0; t->of_atom && i < t->q->n_atoms; i++)
+    for (uint32_t i = 0; i < t->n_of; i++)
         t->of_atom[i] = to[t->of_atom[i]];
     return OK;
 }

@@ -128,9 +128,14 @@ enum status tab_hom(struct arena *a, const struct tab *from,
                        .work = work,
                        .map = map,
                        .atom_map = atom_map};
-    for (uint32_t e = 0; e < from->n_el; e++)
+    *out = HOM_NO;
+    for (uint32_t e = 0; e < from->n_el; e++) {
         if (from->flag[e] & EL_CONST)
             map[e] = e;
+        if (map[e] != NO_EL && from->flag[e] & EL_NONNULL &&
+            !(to->flag[map[e]] & EL_NONNULL))
+            return OK;
+    }
     s.order = NEWS(a, uint32_t, from->n_atoms);
     s.trail = NEWS(a, uint32_t, from->n_el);
     if (!atom_map)

@@ -223,7 +223,7 @@ enum status tab_of_cq(struct arena *a, const struct cq *q, struct tab **out,
     TRY(read_elements(a, t, err));
     for (uint32_t i = 0; i < q->n_atoms; i++)
         TRY(read_atom(a, t, i, err));
-    t->n_atoms = q->n_atoms;
+    t->n_atoms = t->n_of = q->n_atoms;
     TRY(read_filters(a, t, err));
     for (uint32_t i = 0; i < q->n_outs; i++)
         t->outs[i] = term_el(q, q->outs[i]);
@@ -255,7 +255,7 @@ enum status tab_copy(struct arena *a, const struct tab *t, struct tab **out,
     c->cmps = dup(a, t->cmps, t->n_cmps, sizeof *t->cmps);
     c->calcs = dup(a, t->calcs, t->n_calcs, sizeof *t->calcs);
     c->outs = dup(a, t->outs, t->n_outs, sizeof *t->outs);
-    c->of_atom = dup(a, t->of_atom, t->q->n_atoms, sizeof *t->of_atom);
+    c->of_atom = dup(a, t->of_atom, t->n_of, sizeof *t->of_atom);
     if (!c->rep || !c->flag || !c->var || !c->atoms || !c->cmps || !c->calcs ||
         !c->outs || !c->of_atom)
         return err_nomem(err);

@@ -66,7 +66,11 @@ struct tab {
     uint32_t n_calcs;
     uint32_t *outs;
     uint32_t n_outs;
-    uint32_t *of_atom; /* where each atom of q went */
+    uint32_t *of_atom; /* where each of the first n_of atoms went */
+    uint32_t n_of;
+    /* Equal means the same value, NULL included: right for reasoning about
+     * rows, wrong for a query to be written back, where NULL never matches. */
+    bool plain;
     bool unsat;
 };
 

@@ -1,0 +1,112 @@
+/*
+ * The whole analysis of one query, readable from top to bottom: normal form,
+ * upper bounds, lower bounds, advice, words.
+ */
+#include "bound/bound.h"
+#include "bound/upper.h"
+
+enum { DEFAULT_WORK = 20000000 };
+
+struct analysis {
+    struct arena *a;
+    const struct cq *q;
+    const struct bound_options *opt;
+    struct work work;
+    struct upper up;
+    struct bound *out;
+};
+
+static enum status shape(struct analysis *s, struct err *err)
+{
+    struct bound *b = s->out;
+    struct cq *simple;
+    struct work w = s->work;
+    TRY(logic_normalise(s->a, s->q, &w, &simple, err));
+    b->query = s->q;
+    b->simplified = simple;
+    b->satisfiable = !simple->unsat;
+    b->connected = cq_is_connected(simple);
+    b->acyclic = cq_is_acyclic(simple);
+    b->full = cq_is_full(simple);
+    b->n_free = vset_count(cq_free(s->q));
+    return OK;
+}
+
+static bool uses_table(const struct cq *q, uint32_t table)
+{
+    return cq_atoms_of_table(q, table) != 0;
+}
+
+static enum status list_relations(struct analysis *s, struct err *err)
+{
+    const struct schema *sc = s->q->schema;
+    struct bound *b = s->out;
+    b->relations = NEWS(s->a, struct bound_relation, sc->tables.n);
+    if (!b->relations)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < sc->tables.n; i++) {
+        if (!uses_table(s->q, i))
+            continue;
+        const struct upper_table *tb = upper_find(&s->up, i);
+        b->relations[b->n_relations++] = (struct bound_relation){
+            .table = i,
+            .is_private = table_is_private(&sc->tables.p[i]),
+            .upper = tb ? tb->upper : 0};
+    }
+    return OK;
+}
+
+static void single_bounds(struct analysis *s)
+{
+    struct bound *b = s->out;
+    for (size_t i = 0; i < s->up.n_tables; i++) {
+        const struct upper_table *tb = &s->up.tables[i];
+        b->paper = tb->walk > b->paper ? tb->walk : b->paper;
+        b->plan = tb->plan > b->plan ? tb->plan : b->plan;
+        b->polymatroid = tb->lp > b->polymatroid ? tb->lp : b->polymatroid;
+    }
+}
+
+/*
+ * PRIVACY: neighbours. Rows can be taken away one by one down to what both
+ * databases have in common and added again, and every database in between
+ * satisfies the constraints. So `order` rows cost order * D, and exchanging
+ * a row costs no more than taking one away or adding one. For a vector of
+ * counts, though, what is lost and what is gained lie in different cells.
+ */
+static void for_neighbours(struct analysis *s)
+{
+    struct bound *b = s->out;
+    const struct schema *sc = s->q->schema;
+    u128 d = u128_mul_inf(upper_max(&s->up), sc->order ? sc->order : 1);
+    u128 twice = s->q->n_group > 0 && sc->neighbours == CHANGE_ONE ? 2 : 1;
+    b->upper = d;
+    b->l1_upper = u128_mul_inf(twice, d);
+    b->l2_squared_upper = u128_mul_inf(twice, u128_mul_inf(d, d));
+}
+
+static enum status upper_side(struct analysis *s, struct err *err)
+{
+    struct tab *t;
+    TRY(tab_of_cq(s->a, s->q, &t, err));
+    t->plain = true;
+    TRY(upper_make(s->a, t, &s->work, 0, &s->up, err));
+    single_bounds(s);
+    TRY(list_relations(s, err));
+    for_neighbours(s);
+    return OK;
+}
+
+enum status bound_analyze(struct arena *a, const struct cq *q,
+                          const struct bound_options *opt, struct bound *out,
+                          struct err *err)
+{
+    struct analysis s = {.a = a, .q = q, .opt = opt, .out = out};
+    *out = (struct bound){.query = q};
+    s.work.left = opt->work ? opt->work : DEFAULT_WORK;
+    TRY(shape(&s, err));
+    TRY(upper_side(&s, err));
+    out->gave_up = s.work.exhausted;
+    out->exact = out->lower == out->upper;
+    return OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * Upper bounds for one normalised structure, table by table.
+ */
+#ifndef BOUND_UPPER_H
+#define BOUND_UPPER_H
+
+#include "bound/steps.h"
+
+struct upper_atom { /* what one row in the part of this atom brings about */
+    u128 walk, plan, lp;
+    struct plan path; /* the steps of plan, numbers in `steps` */
+    bool is_private;
+};
+
+struct upper_table {
+    uint32_t table;
+    u128 walk, plan, lp; /* sums over the table's atoms */
+    u128 upper;          /* the smallest bound */
+};
+
+struct upper {
+    const struct tab *t; /* normalised */
+    bool complete_core;  /* the core was found, no search gave up */
+    bool pigeonhole;     /* bounded by cases (upper.c) */
+    struct steps steps;
+    vset goal;
+    struct upper_atom *atoms;   /* one for each atom of t */
+    struct upper_table *tables; /* the private ones that occur in t */
+    size_t n_tables;
+    struct tab **cases; /* pigeonhole: structures that cover t */
+    size_t n_cases;
+};
+
+/* Chases t, takes the core and bounds it. t is changed. */
+enum status upper_make(struct arena *a, struct tab *t, struct work *work,
+                       unsigned depth, struct upper *out,
+                       struct err *err) WARN_UNUSED;
+/* The largest over the tables; 0: no private row matters. */
+u128 upper_max(const struct upper *u);
+const struct upper_table *upper_find(const struct upper *u, uint32_t table);
+
+/* A constraint that t breaks as it stands (as a database): `rows` gets more
+ * than k atoms with one x and different y. NULL: t satisfies all. */
+const struct dep *tab_violation(const struct tab *t, uint32_t *rows,
+                                uint32_t max_rows, uint32_t *n_rows);
+
+#endif
