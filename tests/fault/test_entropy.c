@@ -55,7 +55,7 @@ static void failure_stops_the_draw(void **state)
     mpz_t out;
     mpz_init(out);
     set_laplace(&n);
-    for (int m = FAILS; m <= NOTHING; m++) {
+    for (unsigned m = FAILS; m <= NOTHING; m++) {
         mode = m;
         assert_int_equal(entropy_open(&e, &err), OK);
         unsigned char b[16];
