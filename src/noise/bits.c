@@ -8,11 +8,16 @@ void draw_begin(struct draw *d, struct entropy *rng, struct err *err)
     *d = (struct draw){rng, DRAW_BYTES, err};
 }
 
+enum status draw_stuck(struct draw *d)
+{
+    return err_set(d->err, E_ENTROPY,
+                   "could not draw: the random bytes do not vary");
+}
+
 static enum status take(struct draw *d, void *out, size_t n)
 {
     if (n > d->left)
-        return err_set(d->err, E_ENTROPY,
-                       "could not draw: the random bytes do not vary");
+        return draw_stuck(d);
     d->left -= n;
     return entropy_bytes(d->rng, out, n, d->err);
 }
@@ -183,4 +188,12 @@ enum status lazy_refine(struct lazy *l, struct draw *d, mp_bitcnt_t n)
     l->b += n;
     mpz_wipe_clear(more);
     return st;
+}
+
+mp_bitcnt_t lazy_first_bits(mpq_srcptr scale)
+{
+    size_t num = mpz_sizeinbase(mpq_numref(scale), 2);
+    size_t den = mpz_sizeinbase(mpq_denref(scale), 2);
+    size_t whole = num > den ? num - den : 0;
+    return whole <= 32 ? 96 : 64 + (whole + 31) / 32 * 32;
 }

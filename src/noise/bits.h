@@ -14,7 +14,9 @@
 #include <gmp.h>
 #include "noise/noise.h"
 
-enum { DRAW_BYTES = 1 << 20 };
+/* A uniform number is never refined beyond LAZY_BITS_MAX doubled: random bits
+ * need that with probability below 2^-8000. */
+enum { DRAW_BYTES = 1 << 20, LAZY_BITS_MAX = 1 << 13 };
 
 struct draw {
     struct entropy *rng;
@@ -23,6 +25,8 @@ struct draw {
 };
 
 void draw_begin(struct draw *d, struct entropy *rng, struct err *err);
+/* E_ENTROPY: the source repeats itself. */
+enum status draw_stuck(struct draw *d);
 enum status draw_bits(struct draw *d, mp_bitcnt_t n, mpz_t out) WARN_UNUSED;
 /* Uniform on 0..n-1 by rejection; n > 0. The two agree on one byte stream. */
 enum status draw_below(struct draw *d, mpz_srcptr n, mpz_t out) WARN_UNUSED;
@@ -48,5 +52,8 @@ enum status lazy_start(struct lazy *l, struct draw *d,
                        mp_bitcnt_t n) WARN_UNUSED;
 enum status lazy_refine(struct lazy *l, struct draw *d,
                         mp_bitcnt_t n) WARN_UNUSED;
+/* Bits to start with for a result of about this size: 64 more than it has, so
+ * that the first look nearly always suffices. */
+mp_bitcnt_t lazy_first_bits(mpq_srcptr scale);
 
 #endif

@@ -49,13 +49,35 @@ static enum status check_sensitivity(mpz_srcptr v, struct err *err)
 static enum status laplace(const struct guarantee *g, mpz_srcptr l1,
                            struct noise *out, struct err *err)
 {
-    if (g->kind == PRIVACY_ZCDP)
-        return err_set(err, E_UNSUPPORTED,
-                       "discrete-laplace noise is not calibrated to rho");
     TRY(check_sensitivity(l1, err));
-    mpq_set(out->epsilon, g->epsilon);
+    pure_epsilon(g, out->epsilon);
     mpq_set_z(out->a, l1);
-    mpq_div(out->a, out->a, g->epsilon);
+    mpq_div(out->a, out->a, out->epsilon);
+    return OK;
+}
+
+/* sigma^2 = l2^2 / (2 rho) gives rho-zCDP for integer counts (Canonne,
+ * Kamath, Steinke 2020, Theorem 4). */
+static enum status gaussian(const struct guarantee *g, mpz_srcptr l2_squared,
+                            struct noise *out, struct err *err)
+{
+    if (g->kind == PRIVACY_PURE ||
+        (g->kind == PRIVACY_APPROX && mpq_sgn(g->delta) == 0)) {
+        err_set(err, E_UNSUPPORTED,
+                "discrete-gaussian noise gives no pure guarantee");
+        err_hint(err, "Give a delta, or use discrete-laplace.");
+        return E_UNSUPPORTED;
+    }
+    TRY(check_sensitivity(l2_squared, err));
+    if (g->kind == PRIVACY_ZCDP)
+        mpq_set(out->epsilon, g->rho);
+    else
+        rho_below(g->epsilon, g->delta, out->epsilon);
+    if (mpq_sgn(out->epsilon) <= 0)
+        return err_set(err, E_VALUE, "delta is too small for this epsilon");
+    mpq_set_z(out->a, l2_squared);
+    mpq_div(out->a, out->a, out->epsilon);
+    mpq_div_2exp(out->a, out->a, 1);
     return OK;
 }
 
@@ -64,12 +86,13 @@ enum status noise_calibrate_global(const struct guarantee *g,
                                    mpz_srcptr l2_squared, struct noise *out,
                                    struct err *err)
 {
-    (void)l2_squared;
     TRY(check_guarantee(g, err));
     out->kind = kind;
     out->smooth = false;
     if (kind == NOISE_DISCRETE_LAPLACE)
         return laplace(g, l1, out, err);
+    if (kind == NOISE_DISCRETE_GAUSSIAN)
+        return gaussian(g, l2_squared, out, err);
     return err_set(err, E_UNSUPPORTED,
                    "%s noise does not fit a global sensitivity",
                    noise_name(kind));

@@ -1,4 +1,4 @@
-/* Checks that the calibrations share. */
+/* What the calibrations share. */
 #ifndef NOISE_CALIBRATE_H
 #define NOISE_CALIBRATE_H
 
@@ -9,5 +9,17 @@ enum status check_parameter(mpq_srcptr v, const char *what,
                             struct err *err) WARN_UNUSED;
 enum status check_guarantee(const struct guarantee *g,
                             struct err *err) WARN_UNUSED;
+
+/* An epsilon such that epsilon-DP implies the guarantee: epsilon itself, or
+ * sqrt(2 rho) rounded down (epsilon-DP is epsilon^2/2-zCDP). */
+void pure_epsilon(const struct guarantee *g, mpq_t out);
+/* beta (1 + 2^-60): what the noise tolerates. */
+void slack_beta(mpq_srcptr beta, mpq_t out);
+/* A rational in [kappa(beta), 1] close to kappa = beta / (e^beta - 1). */
+void kappa_above(mpq_srcptr beta, mpq_t out);
+/* The largest alpha for 1/(1+z^4), rounded down; epsilon > 3 beta. */
+void cauchy_alpha_below(mpq_srcptr epsilon, mpq_srcptr beta, mpq_t out);
+/* A rho such that rho-zCDP implies (epsilon, delta)-DP, rounded down. */
+void rho_below(mpq_srcptr epsilon, mpq_srcptr delta, mpq_t out);
 
 #endif

@@ -6,13 +6,15 @@
  *   kind                a                        b
  *   discrete-laplace    scale t/s                -
  *   discrete-gaussian   variance sigma^2         -
- *   smooth-laplace      kappa, in [kappa(beta),1] -
+ *   smooth-laplace      kappa, in [kappa(beta),1] m = epsilon/beta, or 0:
+ *                                                 not rational
  *   generalized-cauchy  alpha (rounded down)     -
  *   arsinh-normal       sigma                    alpha (rounded down)
  *   staircase           nu, the first band       -
  */
 #include "noise/noise.h"
 
+#include "noise/inverse.h"
 #include "noise/sampler.h"
 #include "num/secret.h"
 
@@ -55,13 +57,22 @@ void guarantee_fini(struct guarantee *g)
 
 void noise_init(struct noise *n)
 {
-    *n = (struct noise){.kind = NOISE_DISCRETE_LAPLACE};
-    mpq_inits(n->epsilon, n->beta, n->a, n->b, NULL);
+    n->kind = NOISE_DISCRETE_LAPLACE;
+    n->smooth = false;
+    n->table = NULL;
+    mem_init(&n->mem, 0);
+    mpq_inits(n->epsilon, n->beta, n->scale_beta, n->a, n->b, NULL);
 }
 
 void noise_fini(struct noise *n)
 {
-    mpq_clears(n->epsilon, n->beta, n->a, n->b, NULL);
+    if (n->table) {
+        table_fini(n->table, &n->mem);
+        mem_free(&n->mem, n->table, sizeof *n->table);
+        n->table = NULL;
+    }
+    mpfr_free_cache();
+    mpq_clears(n->epsilon, n->beta, n->scale_beta, n->a, n->b, NULL);
 }
 
 /* GMP and MPFR abort when memory is out, so a number that asks for much is
@@ -80,6 +91,32 @@ static enum status check_scale(const struct noise *n, mpq_srcptr s,
     return OK;
 }
 
+static enum status draw_rational(struct draw *d, const struct noise *n,
+                                 mpq_srcptr s, mpz_t out)
+{
+    mpq_t scale;
+    mpq_init(scale);
+    mpq_div(scale, s, n->epsilon);
+    enum status st =
+        sample_rational_laplace(d, mpz_get_ui(mpq_numref(n->b)), scale, 0, out);
+    mpq_wipe_clear(scale);
+    return st;
+}
+
+/* The distributions whose unit is divided by alpha. */
+static enum status draw_per_alpha(struct draw *d, const struct noise *n,
+                                  mpq_srcptr s, mpz_t out)
+{
+    bool normal = n->kind == NOISE_ARSINH_NORMAL;
+    mpq_t scale;
+    mpq_init(scale);
+    mpq_div(scale, s, normal ? n->b : n->a);
+    enum status st = normal ? sample_arsinh(d, n->a, scale, 0, out)
+                            : sample_cauchy(d, scale, 0, out);
+    mpq_wipe_clear(scale);
+    return st;
+}
+
 enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
                        mpz_t out, struct err *err)
 {
@@ -93,10 +130,14 @@ enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
     case NOISE_DISCRETE_GAUSSIAN:
         return sample_discrete_gaussian(&d, n->a, out);
     case NOISE_SMOOTH_LAPLACE:
+        if (mpq_sgn(n->b) > 0)
+            return draw_rational(&d, n, s, out);
+        return sample_inverse(&d, n, s, 0, 0, out);
+    case NOISE_STAIRCASE:
+        return sample_inverse(&d, n, s, 0, 0, out);
     case NOISE_GENERALIZED_CAUCHY:
     case NOISE_ARSINH_NORMAL:
-    case NOISE_STAIRCASE:
-        break;
+        return draw_per_alpha(&d, n, s, out);
     }
     return err_internal(err, "noise_draw");
 }

@@ -36,36 +36,74 @@ struct guarantee {
 void guarantee_init(struct guarantee *g);
 void guarantee_fini(struct guarantee *g);
 
+struct table;
 /*
  * A calibrated distribution but for the sensitivity. For global sensitivity
  * the scale is public; for smooth sensitivity the noise is S * Z with S
- * secret. All numbers exact, rounded on the safe side.
+ * secret. All numbers exact, rounded on the safe side. One thread at a time.
  */
 struct noise {
     enum noise_kind kind;
-    bool smooth;   /* calibrated to a beta-smooth sensitivity */
-    mpq_t epsilon; /* epsilon this distribution spends (pure), or rho */
-    mpq_t beta;    /* smoothness the proof tolerates: beta of S with slack */
-    mpq_t a, b;    /* parameters; meaning by kind, see noise.c */
+    bool smooth;      /* calibrated to a beta-smooth sensitivity */
+    mpq_t epsilon;    /* of the density; rho for Gaussian and arsinh-normal.
+                         Not the price: with groups it is less */
+    mpq_t beta;       /* of the density */
+    mpq_t scale_beta; /* smoothness of S that is tolerated, with slack */
+    mpq_t a, b;       /* parameters; meaning by kind, see noise.c */
+    struct mem mem;
+    struct table *table; /* enclosures that draws share; NULL: none */
 };
 void noise_init(struct noise *n);
 void noise_fini(struct noise *n);
 
-/* Global sensitivity (an integer, public; for Gaussian the l2 sensitivity
- * squared in delta_sq). */
+/*
+ * Global sensitivity (an integer, public), of one count or of a vector whose
+ * parts get a draw each: `l1` for discrete-laplace, the square of the l2
+ * sensitivity for discrete-gaussian; the other may be NULL. discrete-gaussian
+ * under (epsilon, delta) goes through zCDP, rounded to more noise, and is
+ * refused when delta is 0.
+ */
 enum status noise_calibrate_global(const struct guarantee *g,
                                    enum noise_kind kind, mpz_srcptr l1,
                                    mpz_srcptr l2_squared, struct noise *out,
                                    struct err *err) WARN_UNUSED;
-/* Smooth sensitivity with smoothness beta (public, fixed before data are
- * read). The noise tolerates beta * (1 + 2^-60). */
+/*
+ * Smooth sensitivity with smoothness beta (public, fixed before data are
+ * read). The noise tolerates beta * (1 + 2^-60). PRIVACY, for the caller to
+ * ensure, over all neighbours: |f - f'| <= min(S, S') and
+ * |ln S - ln S'| <= beta (1 + 2^-60), S > 0; S may be rounded up by a relative
+ * 2^-90. Needs beta < epsilon/2 (smooth-laplace), < epsilon/3
+ * (generalized-cauchy, staircase), <= 0.36 sqrt(2 rho) (arsinh-normal). Under
+ * (epsilon, delta) the pure kinds are used with delta 0: for one count they
+ * are better than Gaussian noise. Under zCDP a pure kind takes
+ * epsilon = sqrt(2 rho), rounded down.
+ */
 enum status noise_calibrate_smooth(const struct guarantee *g,
                                    enum noise_kind kind, mpq_srcptr beta,
                                    struct noise *out,
                                    struct err *err) WARN_UNUSED;
-/* beta by the query's degree: epsilon * {0, 1/6, 1/4, 2/7, 5/16, 1/3}. */
+/* The kind to take by default: smooth-laplace; staircase for epsilon >= 4
+ * where it is better; arsinh-normal under zCDP. */
+enum noise_kind noise_best_smooth(const struct guarantee *g, mpq_srcptr beta);
+/* beta by the query's degree: epsilon * {0, 1/6, 1/4, 2/7, 5/16, 1/3}; under
+ * zCDP sqrt(2 rho) * {0, 0.13, 1/5, 1/4, 0.28, 0.3}. 0: there is a finite
+ * global sensitivity and no use for a smooth one. */
 void noise_choose_beta(const struct guarantee *g, unsigned degree,
                        mpq_t out_beta);
+
+/*
+ * A vector of `groups` counts, each with its own draw and all with one S:
+ * the sum of |f_j - f_j'| over the groups must be at most min(S, S'). (When
+ * neighbours substitute a row, that sum is up to twice what it is for one
+ * insertion.) The change of scale is paid in every group, so beta must be
+ * about epsilon / (8 groups); noise_choose_beta_groups gives such a beta.
+ */
+enum status noise_calibrate_smooth_groups(const struct guarantee *g,
+                                          uint64_t groups, mpq_srcptr beta,
+                                          struct noise *out,
+                                          struct err *err) WARN_UNUSED;
+void noise_choose_beta_groups(const struct guarantee *g, unsigned degree,
+                              uint64_t groups, mpq_t out_beta);
 
 /* One draw, rounded to an integer. `s`: the smooth sensitivity (> 0) for
  * smooth kinds, else NULL. Fails only with E_ENTROPY, E_NOMEM, E_LIMIT. */
@@ -78,6 +116,18 @@ enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
 enum status noise_answer(const struct noise *n, const struct secret_int *count,
                          const struct secret_rat *s, struct entropy *rng,
                          mpz_t out, struct err *err) WARN_UNUSED;
+
+/*
+ * A differentially private upper estimate of S, by a draw of its own: the
+ * total price is that of the answer plus epsilon2 (epsilon2^2/2 of rho). It
+ * is below S with probability at most `miss`, which is public. Multiply it by
+ * the quantiles of noise_error to get an error bar.
+ */
+enum status noise_release_scale(const struct noise *n,
+                                const struct secret_rat *s, mpq_srcptr epsilon2,
+                                mpq_srcptr miss, struct entropy *rng,
+                                double *out_upper, /* display */
+                                struct err *err) WARN_UNUSED;
 
 /* For display: standard deviation and P(|noise| <= q) quantiles, in units of
  * 1 for global, of S for smooth kinds. */
