@@ -1,10 +1,12 @@
 /*
- * Sensitivities of a query on an instance: residual (the paper's and the
- * capped one), elastic, smooth where an exact algorithm is known, local upper
- * bound, and the lower bound on any mechanism's error.
+ * Sensitivities of a query on an instance: residual (the one of Dong and Yi,
+ * and the capped one that calibrates noise), elastic, smooth where an exact
+ * algorithm is known, local upper bound, and the lower bound on the error of
+ * any mechanism. The arguments are in PROOF.md.
  *
  * PRIVACY: everything in struct sens is a secret of the owner. The release
- * uses only `s_num / s_den`, inside the draw.
+ * uses only `s`, inside the draw. sens_degree and sens_floor see the query
+ * alone, so their answers are public.
  */
 #ifndef SENS_SENS_H
 #define SENS_SENS_H
@@ -13,23 +15,46 @@
 #include "bound/bound.h"
 #include "join/join.h"
 
+/* Private atoms a query may have, and values of beta below which the scan
+ * over k would be too long. Both are properties of the query and beta. */
+enum { SENS_MAX_PRIVATE = 12 };
+
+/*
+ * Where the T_F come from: the embedded engine, a database (SQL pushdown), or
+ * a test's nested loops. Both functions give the largest number of distinct
+ * values of `outs` for one value of `boundary` among the results of the atoms
+ * `f`; they differ in the treatment of comparisons that reach outside var(f)
+ * (join.h: join_max, join_max_exact). max_exact may be NULL: not offered.
+ */
+struct sens_counter {
+    void *ctx;
+    enum status (*max)(void *ctx, aset f, vset boundary, vset outs, u128 *out,
+                       struct err *err);
+    enum status (*max_exact)(void *ctx, aset f, vset boundary, vset outs,
+                             u128 *out, struct err *err);
+};
+
 /* The degree in k of the capped sequence: from the query alone, to choose
- * beta before data are read. */
+ * beta before data are read. global_upper: U128_INF for none. */
 enum status sens_degree(struct arena *a, const struct cq *q, u128 global_upper,
                         unsigned *out_degree, struct err *err) WARN_UNUSED;
 
 struct sens_residual {
     aset removed;
-    vset boundary;
+    vset boundary; /* of the kept atoms */
     u128 t;
 };
 
 struct sens_options {
     mpq_srcptr beta; /* > 0 */
-    uint32_t order;  /* neighbours of r rows; >= 1 */
+    uint32_t order;  /* neighbours of r rows; 0 counts as 1 */
     bool filters_exact;
-    u128 global_upper;   /* U128_INF: none */
+    /* Bound on the change of the count between neighbours of this order;
+     * U128_INF: none. Not multiplied by the order again. */
+    u128 global_upper;
     bool want_baselines; /* paper, elastic, smooth, optimality */
+    /* For the smooth sensitivity of triangles; NULL: not computed. */
+    const struct store *store;
 };
 
 struct sens {
@@ -41,26 +66,52 @@ struct sens {
     mpq_t s;
     uint64_t k;    /* where the maximum is */
     double value;  /* s for display */
-    mpz_t *ls_hat; /* first few */
+    mpz_t *ls_hat; /* for k = 0, 1, ...; the first few */
     size_t n_ls_hat;
+    uint64_t k_scanned; /* values of k looked at */
+    u128 local_upper;   /* ls_hat[0]; U128_INF when it exceeds 128 bits */
+    u128 global_upper;  /* as given */
     /* baselines, for display */
+    bool has_paper; /* false: too many private relations for this beta */
     double paper;
     uint64_t paper_k;
     mpz_t *paper_ls_hat;
     size_t n_paper_ls_hat;
+    bool has_elastic;
     double elastic;
+    uint64_t elastic_k;
     bool has_smooth;
     double smooth;
-    u128 local_upper;
-    u128 neighbourhood_lower; /* max T_F, F removes private atoms only */
-    double optimality; /* factor between our error and the best possible */
+    uint64_t smooth_k;
+    /* max T_F over F that remove private atoms only: every mechanism has an
+     * error of at least neighbourhood_lower / (2 sqrt(1 + e^epsilon)) on some
+     * instance within n_P rows. Holds for full queries with `!=` filters and
+     * no declared constraints; otherwise has_lower is false. */
+    bool has_lower;
+    u128 neighbourhood_lower;
+    double optimality; /* value / neighbourhood_lower; 0: not known */
+    double seconds_count, seconds_residuals, seconds_baselines;
+    bool ready; /* numbers are initialised: for sens_fini */
 };
 
-/* Fills `out`; release it with sens_fini. `q` is the normalised query that
- * `j` was opened with. */
+/* Fills `out`; release it with sens_fini (also after a failure). `q` is the
+ * normalised query that `j` was opened with. E_CONSTRAINT: the data break a
+ * declared constraint. E_TOO_LARGE: more than SENS_MAX_PRIVATE private atoms,
+ * or beta too small. */
 enum status sens_compute(struct arena *a, const struct cq *q, struct join *j,
                          const struct sens_options *opt, struct sens *out,
                          struct err *err) WARN_UNUSED;
+/* The same over any counter. */
+enum status sens_compute_with(struct arena *a, const struct cq *q,
+                              const struct sens_counter *counter,
+                              const struct sens_options *opt, struct sens *out,
+                              struct err *err) WARN_UNUSED;
 void sens_fini(struct sens *s); /* wipes */
+
+/* The value of S when every table is empty: no data give less. Public. `out`
+ * must be initialised. */
+enum status sens_floor(struct arena *a, const struct cq *q, mpq_srcptr beta,
+                       uint32_t order, u128 global_upper, mpq_t out,
+                       struct err *err) WARN_UNUSED;
 
 #endif

@@ -1,0 +1,157 @@
+/*
+ * The table of a graph query as an adjacency list, for the smooth sensitivity
+ * of triangles (smooth.h). Loops and repeated rows fall away; a link carries
+ * both directions. Cost: sorting the links.
+ */
+#include "sens/smooth.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "store/store.h"
+
+static int by_value(const void *x, const void *y)
+{
+    return value_cmp(x, y);
+}
+
+static int by_link(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+void sens_graph_free(struct sens_graph *g)
+{
+    if (!g->mem)
+        return;
+    size_t room = g->n_links ? g->n_links : 1;
+    mem_free(g->mem, g->start, (g->n + 1) * sizeof *g->start);
+    mem_free(g->mem, g->to, room * sizeof *g->to);
+    mem_free(g->mem, g->dir, room);
+    memset(g, 0, sizeof *g);
+}
+
+/* links: node, other end, direction in the lowest two bits; sorted. Folds
+ * equal (node, other end) into one. */
+static size_t fold(uint64_t *links, size_t n)
+{
+    size_t w = 0;
+    for (size_t i = 0; i < n; i++)
+        if (w && links[w - 1] >> 2 == links[i] >> 2)
+            links[w - 1] |= links[i];
+        else
+            links[w++] = links[i];
+    return w;
+}
+
+static enum status lay_out(struct mem *m, const uint64_t *links, size_t n,
+                           size_t n_nodes, struct sens_graph *g,
+                           struct err *err)
+{
+    size_t room = n ? n : 1;
+    *g = (struct sens_graph){.mem = m, .n = n_nodes, .n_links = n};
+    g->start = mem_alloc(m, (n_nodes + 1) * sizeof *g->start);
+    g->to = mem_alloc(m, room * sizeof *g->to);
+    g->dir = mem_alloc(m, room);
+    if (!g->start || !g->to || !g->dir) {
+        sens_graph_free(g);
+        return err_nomem(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        g->start[(links[i] >> 33) + 1] = i + 1;
+        g->to[i] = (uint32_t)(links[i] >> 2 & 0x7fffffff);
+        g->dir[i] = links[i] & 3;
+    }
+    for (size_t i = 1; i <= n_nodes; i++)
+        if (g->start[i] < g->start[i - 1])
+            g->start[i] = g->start[i - 1];
+    return OK;
+}
+
+enum status sens_graph_new(struct mem *m, const uint32_t *from,
+                           const uint32_t *to, size_t n_edges, size_t n_nodes,
+                           struct sens_graph *out, struct err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (n_nodes >> 31)
+        return err_set(err, E_LIMIT, "the graph has too many nodes");
+    size_t bytes = (n_edges ? n_edges : 1) * 2 * sizeof(uint64_t);
+    uint64_t *links = mem_alloc(m, bytes);
+    if (!links)
+        return err_nomem(err);
+    size_t n = 0;
+    for (size_t i = 0; i < n_edges; i++) {
+        if (from[i] == to[i])
+            continue;
+        links[n++] = (uint64_t)from[i] << 33 | (uint64_t)to[i] << 2 | 1;
+        links[n++] = (uint64_t)to[i] << 33 | (uint64_t)from[i] << 2 | 2;
+    }
+    qsort(links, n, sizeof *links, by_link);
+    enum status st = lay_out(m, links, fold(links, n), n_nodes, out, err);
+    mem_free(m, links, bytes);
+    return st;
+}
+
+/* The place of v among n sorted distinct values. */
+static uint32_t place(const struct value *vals, size_t n, struct value v)
+{
+    size_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (value_cmp(&vals[mid], &v) <= 0)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return (uint32_t)lo;
+}
+
+static size_t distinct(struct value *vals, size_t n)
+{
+    size_t w = 0;
+    qsort(vals, n, sizeof *vals, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (!w || value_cmp(&vals[w - 1], &vals[i]) != 0)
+            vals[w++] = vals[i];
+    return w;
+}
+
+static size_t read_edges(const struct store_table *t, const struct value *vals,
+                         size_t n_vals, uint32_t *from, uint32_t *to)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < t->n_rows; r++) {
+        if (column_is_null(&t->cols[0], r) || column_is_null(&t->cols[1], r))
+            continue;
+        from[n] = place(vals, n_vals, column_value(&t->cols[0], r));
+        to[n++] = place(vals, n_vals, column_value(&t->cols[1], r));
+    }
+    return n;
+}
+
+enum status sens_graph_load(const struct store *st, uint32_t table,
+                            struct sens_graph *out, struct err *err)
+{
+    const struct store_table *t = &st->tables[table];
+    memset(out, 0, sizeof *out);
+    size_t rows = t->n_rows, room = rows ? rows : 1, n = 0;
+    struct value *vals = mem_alloc(st->mem, 2 * room * sizeof *vals);
+    uint32_t *from = mem_alloc(st->mem, room * sizeof *from);
+    uint32_t *to = mem_alloc(st->mem, room * sizeof *to);
+    enum status status = OK;
+    if (!vals || !from || !to) {
+        status = err_nomem(err);
+    } else {
+        for (size_t r = 0; r < rows; r++)
+            for (size_t c = 0; c < 2; c++)
+                if (!column_is_null(&t->cols[c], r))
+                    vals[n++] = column_value(&t->cols[c], r);
+        n = distinct(vals, n);
+        size_t edges = read_edges(t, vals, n, from, to);
+        status = sens_graph_new(st->mem, from, to, edges, n, out, err);
+    }
+    mem_free(st->mem, vals, 2 * room * sizeof *vals);
+    mem_free(st->mem, from, room * sizeof *from);
+    mem_free(st->mem, to, room * sizeof *to);
+    return status;
+}

@@ -1,0 +1,196 @@
+/*
+ * The paper's LS-hat (paper.h).
+ *
+ * In the sum over nonempty E inside D_i and E' inside the rest, a set of
+ * lacking atoms with r_j atoms of relation j has the factor
+ * ((s_i+1)^{r_i} - s_i^{r_i}) times the product of s_j^{r_j} over j != i. So
+ * only the sums of T_F with equal (r_1, ..., r_m) matter. For m > 1 all
+ * (s_1, ..., s_m) with sum below up_to are visited, one relation after the
+ * other, with the coefficients of the relations done so far multiplied in.
+ *
+ * Cost: m C(up_to + m, m) visits, kept below VISITS.
+ */
+#include "sens/paper.h"
+
+#include "num/rat.h"
+
+enum { VISITS = 1000000 };
+
+/* (s+1)^r - s^r for the relation that changes, else s^r. */
+static void power_gap(struct sens_paper *p, uint64_t s, unsigned r, bool gap,
+                      mpz_t out)
+{
+    if (!gap) {
+        mpz_ui_pow_ui(out, s, r);
+        return;
+    }
+    mpz_ui_pow_ui(out, s + 1, r);
+    mpz_ui_pow_ui(p->y, s, r);
+    mpz_sub(out, out, p->y);
+}
+
+void sens_paper_bound(struct sens_paper *p, uint64_t k, mpz_t out)
+{
+    mpz_set_ui(out, 0);
+    for (unsigned j = 1; j <= p->n_priv; j++) {
+        power_gap(p, k, j, true, p->x);
+        mpz_addmul(out, p->x, p->by_size[j]);
+    }
+}
+
+bool sens_paper_at(struct sens_paper *p, uint64_t k, mpz_t out)
+{
+    if (p->n_tables <= 1) {
+        sens_paper_bound(p, k, out);
+        return true;
+    }
+    if (k >= p->n_table)
+        return false;
+    mpz_set(out, p->table[k]);
+    return true;
+}
+
+/* Multiplies the factor of relation j with s_j = s into the coefficients:
+ * from[r_j, rest] to to[rest]. */
+static void fix_relation(struct sens_paper *p, size_t j, uint64_t s, bool gap,
+                         mpz_t *from, mpz_t *to, size_t rest)
+{
+    for (size_t i = 0; i < rest; i++)
+        mpz_set_ui(to[i], 0);
+    for (unsigned r = gap ? 1 : 0; r <= p->copies[j]; r++) {
+        power_gap(p, s, r, gap, p->x);
+        if (!mpz_sgn(p->x))
+            continue;
+        for (size_t i = 0; i < rest; i++)
+            mpz_addmul(to[i], p->x, from[r * rest + i]);
+    }
+}
+
+/* levels[j]: coefficients with relations 0..j-1 fixed; `chosen` is i. */
+static void visit(struct sens_paper *p, mpz_t **levels, const size_t *rest,
+                  size_t j, size_t chosen, uint64_t used)
+{
+    if (j == p->n_tables) {
+        if (mpz_cmp(levels[j][0], p->table[used]) > 0)
+            mpz_set(p->table[used], levels[j][0]);
+        return;
+    }
+    for (uint64_t s = 0; used + s < p->n_table; s++) {
+        fix_relation(p, j, s, j == chosen, levels[j], levels[j + 1], rest[j]);
+        visit(p, levels, rest, j + 1, chosen, used + s);
+    }
+}
+
+/* m C(n + m, m), or more than VISITS. */
+static u128 visits(size_t m, uint64_t n)
+{
+    u128 v = 1;
+    for (size_t i = 1; i <= m && v <= VISITS; i++)
+        v = v * (n + i) / i;
+    return v * m;
+}
+
+/* How much of the table the budget allows. */
+static uint64_t affordable(size_t m, uint64_t up_to)
+{
+    uint64_t n = 0;
+    while (n < up_to && visits(m, n) <= VISITS)
+        n++;
+    return n;
+}
+
+static mpz_t *new_numbers(struct arena *a, size_t n)
+{
+    mpz_t *v = NEWS(a, mpz_t, n);
+    for (size_t i = 0; v && i < n; i++)
+        mpz_init(v[i]);
+    return v;
+}
+
+static void drop_numbers(mpz_t *v, size_t n)
+{
+    for (size_t i = 0; v && i < n; i++)
+        sens_mpz_wipe(v[i]);
+}
+
+static enum status fill_table(struct arena *a, struct sens_paper *p,
+                              uint64_t up_to, struct err *err)
+{
+    size_t m = p->n_tables, rest[SENS_MAX_PRIVATE + 1];
+    mpz_t *levels[SENS_MAX_PRIVATE + 1] = {p->coef};
+    uint64_t n = affordable(m, up_to);
+    p->table = new_numbers(a, n + 1);
+    if (!p->table)
+        return err_nomem(err);
+    p->n_table = n;
+    bool ok = true;
+    size_t left = p->n_coef;
+    for (size_t j = 0; j < m; j++) {
+        left /= p->copies[j] + 1;
+        rest[j] = left;
+        levels[j + 1] = new_numbers(a, left);
+        ok = ok && levels[j + 1];
+    }
+    for (size_t i = 0; ok && i < m; i++)
+        visit(p, levels, rest, 0, i, 0);
+    for (size_t j = 0; j < m; j++)
+        drop_numbers(levels[j + 1], levels[j + 1] ? rest[j] : 0);
+    return ok ? OK : err_nomem(err);
+}
+
+static void sum_up(const struct sens_state *s, struct sens_paper *p)
+{
+    const struct sens_plan *plan = s->p;
+    for (size_t c = 0; c < plan->n_coords; c++) {
+        if (!plan->coords[c].keeps_public)
+            continue;
+        aset lacking = plan->all & ~plan->coords[c].atoms;
+        size_t index = 0;
+        for (size_t j = 0; j < p->n_tables; j++) {
+            aset d = cq_atoms_of_table(plan->q, plan->tables[j]);
+            index = index * (p->copies[j] + 1) + aset_count(lacking & d);
+        }
+        unsigned size = aset_count(lacking);
+        mpz_add(p->coef[index], p->coef[index], s->t[c]);
+        mpz_add(p->by_size[size], p->by_size[size], s->t[c]);
+    }
+}
+
+enum status sens_paper_new(struct arena *a, const struct sens_state *s,
+                           uint64_t up_to, struct sens_paper *p,
+                           struct err *err)
+{
+    const struct sens_plan *plan = s->p;
+    *p =
+        (struct sens_paper){.n_tables = plan->n_tables, .n_priv = plan->n_priv};
+    p->copies = NEWS(a, unsigned, plan->n_tables);
+    if (!p->copies)
+        return err_nomem(err);
+    size_t n_coef = 1;
+    for (size_t j = 0; j < p->n_tables; j++) {
+        p->copies[j] = aset_count(cq_atoms_of_table(plan->q, plan->tables[j]));
+        n_coef *= p->copies[j] + 1;
+    }
+    p->coef = new_numbers(a, n_coef);
+    p->by_size = new_numbers(a, p->n_priv + 1);
+    if (!p->coef || !p->by_size)
+        return err_nomem(err);
+    p->n_coef = n_coef;
+    mpz_init(p->x);
+    mpz_init(p->y);
+    p->ready = true;
+    sum_up(s, p);
+    return p->n_tables > 1 ? fill_table(a, p, up_to, err) : OK;
+}
+
+void sens_paper_fini(struct sens_paper *p)
+{
+    if (!p->ready)
+        return;
+    drop_numbers(p->coef, p->n_coef);
+    drop_numbers(p->by_size, p->n_priv + 1);
+    drop_numbers(p->table, p->table ? p->n_table + 1 : 0);
+    sens_mpz_wipe(p->x);
+    sens_mpz_wipe(p->y);
+    p->ready = false;
+}

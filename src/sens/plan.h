@@ -1,0 +1,72 @@
+/*
+ * The plan of a residual analysis: everything about the sets F of kept atoms
+ * that follows from the query alone. It is plain data, so that tests can break
+ * it on purpose and watch the brute-force checks notice.
+ *
+ * A coordinate is one set F with its number T_F. The vector T(I) has one for
+ * every F that keeps all public atoms, the empty set, and the parts of
+ * products that caps refer to. PRIVACY: the coordinates are closed under
+ * removing unifiable sets of private atoms, so that every term of `step` is
+ * there; a split whose parts do not fit the limit is dropped, never a term.
+ */
+#ifndef SENS_PLAN_H
+#define SENS_PLAN_H
+
+#include "cq/cq.h"
+
+enum { SENS_MAX_COORDS = 8192, SENS_ALL_SPLITS = 5 };
+
+/* A summand T_{F - E}: E are the atoms that match the inserted row of the
+ * private relation `relation` (index into plan.tables). */
+struct sens_term {
+    uint32_t relation;
+    uint32_t from; /* coordinate of F - E */
+};
+
+struct sens_split { /* T_F <= T_a * T_b */
+    uint32_t a, b;
+};
+
+struct sens_coord {
+    aset atoms;
+    vset boundary;
+    vset outs;
+    bool keeps_public;       /* enters the paper's sum and the stop rule */
+    u128 cap;                /* constant bound; U128_INF: none */
+    struct sens_term *terms; /* by relation; E nonempty */
+    size_t n_terms;
+    struct sens_split *splits;
+    size_t n_splits;
+};
+
+struct sens_plan {
+    const struct cq *q;
+    bool filters_exact;
+    aset all, priv;
+    unsigned n_priv;
+    uint32_t *tables; /* private tables of the query */
+    size_t n_tables;
+    struct sens_coord *coords; /* by rising size; 0 is the empty set */
+    size_t n_coords;
+    struct sens_coord top; /* all atoms: its terms give the local sensitivity */
+};
+
+enum status sens_plan_new(struct arena *a, const struct cq *q,
+                          bool filters_exact, struct sens_plan **out,
+                          struct err *err) WARN_UNUSED;
+
+/* Coordinate of a set of atoms, or -1. */
+long sens_plan_find(const struct sens_plan *p, aset atoms);
+
+/* Variables of `f` that also occur in an atom outside. */
+vset sens_boundary(const struct cq *q, aset f);
+
+/*
+ * Finest parts into which the atoms `f` fall once the variables `fixed` have
+ * values: atoms hang together by a shared variable that is not fixed and, if
+ * `exact`, by a comparison between two such variables. Returns their number.
+ */
+size_t sens_parts(const struct cq *q, aset f, vset fixed, bool exact,
+                  aset parts[MAX_ATOMS]);
+
+#endif

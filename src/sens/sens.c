@@ -1,0 +1,333 @@
+/*
+ * All sensitivities of one query on one instance (sens.h): the plan from the
+ * query, the vector T from the counter, the capped sequence and its smooth
+ * maximum, then the baselines.
+ */
+#include "sens/sens.h"
+
+#include <string.h>
+#include <time.h>
+#include "num/rat.h"
+#include "sens/capped.h"
+#include "sens/elastic.h"
+#include "sens/smooth.h"
+
+/* Baselines are for display: no longer scan is worth its time. */
+enum { BASELINE_MAX_K = 20000 };
+
+struct job {
+    struct arena *a;
+    const struct cq *q;
+    const struct sens_counter *counter;
+    const struct sens_options *opt;
+    uint32_t order;
+    struct sens_plan *plan;
+    struct sens_state state;
+    struct sens_paper paper;
+    uint64_t k_hat;
+    struct sens *out;
+    struct err *err;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum status keep_list(struct arena *a, const struct sens_peak *peak,
+                             mpz_t **list, size_t *n, struct err *err)
+{
+    *list = NEWS(a, mpz_t, peak->n_list);
+    if (!*list)
+        return err_nomem(err);
+    for (*n = 0; *n < peak->n_list; (*n)++)
+        mpz_init_set((*list)[*n], peak->list[*n]);
+    return OK;
+}
+
+static enum status count_query(struct job *w)
+{
+    double start = now();
+    aset all = aset_first_n(w->q->n_atoms);
+    TRY(w->counter->max(w->counter->ctx, all, 0, cq_free(w->q), &w->out->count,
+                        w->err));
+    w->out->seconds_count = now() - start;
+    return OK;
+}
+
+static enum status list_residuals(struct job *w)
+{
+    struct sens *out = w->out;
+    out->residuals = NEWS(w->a, struct sens_residual, w->plan->n_coords);
+    if (!out->residuals)
+        return err_nomem(w->err);
+    for (size_t i = 0; i < w->plan->n_coords; i++) {
+        const struct sens_coord *c = &w->plan->coords[i];
+        if (!c->keeps_public || c->atoms == w->plan->all)
+            continue;
+        struct sens_residual *r = &out->residuals[out->n_residuals++];
+        r->removed = w->plan->all & ~c->atoms;
+        r->boundary = c->boundary;
+        if (!mpz_get_u128(w->state.t[i], &r->t))
+            return err_internal(w->err, "sens: a count is not a count");
+    }
+    return OK;
+}
+
+static enum status count_residuals(struct job *w)
+{
+    double start = now();
+    TRY(sens_state_fill(&w->state, w->counter, w->err));
+    TRY(list_residuals(w));
+    w->out->seconds_residuals = now() - start;
+    return OK;
+}
+
+static enum status keep_capped(struct job *w, const struct sens_peak *peak)
+{
+    struct sens *out = w->out;
+    sens_peak_rational(peak, out->s);
+    out->value = mpfr_get_d(peak->best, MPFR_RNDU);
+    out->k = peak->k;
+    out->k_scanned = peak->scanned;
+    TRY(keep_list(w->a, peak, &out->ls_hat, &out->n_ls_hat, w->err));
+    if (!mpz_get_u128(out->ls_hat[0], &out->local_upper))
+        out->local_upper = U128_INF;
+    return OK;
+}
+
+static enum status capped(struct job *w)
+{
+    struct sens_capped c;
+    struct sens_peak peak = {0};
+    TRY(sens_capped_init(&c, &w->state, &w->paper, w->opt->beta, w->order,
+                         w->opt->global_upper, w->err));
+    enum status st = sens_scan(w->a, w->opt->beta, &c.seq, &peak, w->err);
+    if (st == OK)
+        st = keep_capped(w, &peak);
+    sens_peak_fini(&peak);
+    sens_capped_fini(&c);
+    return st;
+}
+
+struct paper_sequence {
+    struct sens_paper *p;
+    uint32_t order;
+    mpz_t part;
+};
+
+static void paper_value(void *ctx, uint64_t k, mpz_t out)
+{
+    struct paper_sequence *s = ctx;
+    mpz_set_ui(out, 0);
+    for (uint32_t t = 0; t < s->order; t++)
+        if (sens_paper_at(s->p, k * s->order + t, s->part))
+            mpz_add(out, out, s->part);
+}
+
+static enum status paper(struct job *w)
+{
+    struct sens *out = w->out;
+    if (w->paper.n_tables > 1 && w->paper.n_table < (w->k_hat + 1) * w->order)
+        return OK;
+    struct paper_sequence s = {.p = &w->paper, .order = w->order};
+    struct sens_sequence seq = {.ctx = &s,
+                                .value = paper_value,
+                                .from = w->k_hat,
+                                .zero_after = UINT64_MAX};
+    struct sens_peak peak = {0};
+    mpz_init(s.part);
+    mpz_init_set_si(seq.limit, -1);
+    enum status st = sens_scan(w->a, w->opt->beta, &seq, &peak, w->err);
+    if (st == OK)
+        st = keep_list(w->a, &peak, &out->paper_ls_hat, &out->n_paper_ls_hat,
+                       w->err);
+    if (st == OK) {
+        out->has_paper = true;
+        out->paper = mpfr_get_d(peak.best, MPFR_RNDU);
+        out->paper_k = peak.k;
+    }
+    sens_peak_fini(&peak);
+    sens_mpz_wipe(s.part);
+    mpz_clear(seq.limit);
+    return st;
+}
+
+static enum status elastic(struct job *w)
+{
+    if (w->k_hat > BASELINE_MAX_K)
+        return OK;
+    struct sens_elastic *e;
+    struct sens_peak peak = {0};
+    TRY(sens_elastic_new(w->a, w->q, w->counter, &e, w->err));
+    enum status st =
+        sens_elastic_peak(w->a, e, w->opt->beta, w->order, &peak, w->err);
+    if (st == OK) {
+        w->out->has_elastic = true;
+        w->out->elastic = mpfr_get_d(peak.best, MPFR_RNDU);
+        w->out->elastic_k = peak.k;
+    }
+    sens_peak_fini(&peak);
+    sens_elastic_fini(e);
+    return st;
+}
+
+static enum status smooth_star(struct job *w, uint32_t centre)
+{
+    u128 d;
+    struct sens_peak peak = {0};
+    TRY(w->counter->max(w->counter->ctx, 1, vset_one(centre),
+                        atom_vars(w->q, 0), &d, w->err));
+    enum status st =
+        sens_star_peak(w->a, w->q->n_atoms, d, w->opt->beta, &peak, w->err);
+    if (st == OK) {
+        w->out->has_smooth = true;
+        w->out->smooth = mpfr_get_d(peak.best, MPFR_RNDU);
+        w->out->smooth_k = peak.k;
+    }
+    sens_peak_fini(&peak);
+    return st;
+}
+
+static enum status smooth_triangle(struct job *w, bool cycle)
+{
+    const struct store *store = w->opt->store;
+    uint32_t table = w->q->atoms[0].table;
+    if (!store || table >= store->n_tables || !store->tables[table].loaded)
+        return OK;
+    struct sens_graph g;
+    TRY(sens_graph_load(store, table, &g, w->err));
+    enum status st = sens_triangle_peak(&g, cycle, mpq_get_d(w->opt->beta),
+                                        &w->out->has_smooth, &w->out->smooth,
+                                        &w->out->smooth_k, w->err);
+    sens_graph_free(&g);
+    return st;
+}
+
+static enum status smooth(struct job *w)
+{
+    uint32_t centre;
+    enum sens_shape shape = sens_shape_of(w->q, &centre);
+    if (w->order != 1 || shape == SHAPE_OTHER)
+        return OK;
+    if (shape == SHAPE_STAR)
+        return smooth_star(w, centre);
+    return smooth_triangle(w, shape == SHAPE_CYCLE);
+}
+
+/* An order comparison: T_F may leave it out, or a best value may break it. */
+static bool compares(const struct cq *q)
+{
+    for (uint32_t i = 0; i < q->n_cmps; i++)
+        if (q->cmps[i].op != CMP_NE)
+            return true;
+    return false;
+}
+
+/* Is T_F a lower bound on LS^(n_P - 1)? The argument inserts a row for every
+ * removed atom, with the values of the best boundary: the query must be full,
+ * and nothing may forbid such rows. */
+static bool lower_bound_holds(const struct job *w)
+{
+    const struct cq *q = w->q;
+    if (!w->plan->n_priv || !cq_is_full(q) || q->n_preds || q->n_calcs ||
+        compares(q))
+        return false;
+    for (uint32_t v = 0; v < q->n_vars; v++)
+        if (q->vars[v].type == T_BOOL)
+            return false;
+    for (size_t i = 0; i < w->plan->n_tables; i++)
+        if (q->schema->tables.p[w->plan->tables[i]].degrees.n)
+            return false;
+    return true;
+}
+
+static void optimality(struct job *w)
+{
+    struct sens *out = w->out;
+    out->has_lower = lower_bound_holds(w);
+    if (!out->has_lower)
+        return;
+    for (size_t i = 0; i < out->n_residuals; i++)
+        if (out->residuals[i].t > out->neighbourhood_lower)
+            out->neighbourhood_lower = out->residuals[i].t;
+    if (out->neighbourhood_lower)
+        out->optimality = out->value / (double)out->neighbourhood_lower;
+}
+
+static enum status baselines(struct job *w)
+{
+    double start = now();
+    TRY(paper(w));
+    TRY(elastic(w));
+    TRY(smooth(w));
+    optimality(w);
+    w->out->seconds_baselines = now() - start;
+    return OK;
+}
+
+static enum status run(struct job *w)
+{
+    uint64_t up_to;
+    TRY(sens_plan_new(w->a, w->q, w->opt->filters_exact, &w->plan, w->err));
+    TRY(sens_paper_range(w->plan, w->opt->beta, w->order, &w->k_hat, &up_to,
+                         w->err));
+    TRY(count_query(w));
+    TRY(sens_state_new(w->a, w->plan, &w->state, w->err));
+    TRY(count_residuals(w));
+    TRY(sens_paper_new(w->a, &w->state, up_to, &w->paper, w->err));
+    TRY(capped(w));
+    return w->opt->want_baselines ? baselines(w) : OK;
+}
+
+/* No instance has an answer: every sensitivity is 0. */
+static enum status nothing(struct job *w)
+{
+    w->out->ls_hat = NEWS(w->a, mpz_t, 1);
+    if (!w->out->ls_hat)
+        return err_nomem(w->err);
+    mpz_init(w->out->ls_hat[0]);
+    w->out->n_ls_hat = 1;
+    return OK;
+}
+
+enum status sens_compute_with(struct arena *a, const struct cq *q,
+                              const struct sens_counter *counter,
+                              const struct sens_options *opt, struct sens *out,
+                              struct err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (mpq_sgn(opt->beta) <= 0)
+        return err_set(err, E_VALUE, "beta must be positive");
+    struct job w = {.a = a,
+                    .q = q,
+                    .counter = counter,
+                    .opt = opt,
+                    .order = opt->order ? opt->order : 1,
+                    .out = out,
+                    .err = err};
+    mpq_init(out->s);
+    out->ready = true;
+    out->global_upper = opt->global_upper;
+    enum status st = q->unsat ? nothing(&w) : run(&w);
+    sens_paper_fini(&w.paper);
+    sens_state_fini(&w.state);
+    return st;
+}
+
+void sens_fini(struct sens *s)
+{
+    if (!s->ready)
+        return;
+    sens_mpz_wipe(mpq_numref(s->s));
+    sens_mpz_wipe(mpq_denref(s->s));
+    for (size_t i = 0; i < s->n_ls_hat; i++)
+        sens_mpz_wipe(s->ls_hat[i]);
+    for (size_t i = 0; i < s->n_paper_ls_hat; i++)
+        sens_mpz_wipe(s->paper_ls_hat[i]);
+    if (s->residuals)
+        mem_wipe(s->residuals, s->n_residuals * sizeof *s->residuals);
+    mem_wipe(s, sizeof *s);
+}
