@@ -10,15 +10,22 @@ void dict_init(struct dict *d, struct mem *m, struct arena *texts)
     *d = (struct dict){.mem = m, .texts = texts};
 }
 
+void dict_drop_slots(struct dict *d)
+{
+    mem_free(d->mem, d->slots, d->n_slots * sizeof *d->slots);
+    d->slots = NULL;
+    d->n_slots = 0;
+}
+
 void dict_fini(struct dict *d)
 {
+    dict_drop_slots(d);
     mem_free(d->mem, d->entries, d->cap * sizeof *d->entries);
-    mem_free(d->mem, d->slots, d->n_slots * sizeof *d->slots);
     *d = (struct dict){.mem = d->mem, .texts = d->texts};
 }
 
 /* Eight bytes at a time; quality matters only for the spread over slots. */
-static uint64_t hash_bytes(struct str s)
+static uint32_t hash_bytes(struct str s)
 {
     uint64_t h = s.n * 0x9e3779b97f4a7c15u, w;
     const char *p = s.p;
@@ -35,7 +42,7 @@ static uint64_t hash_bytes(struct str s)
         h ^= h >> 32;
     }
     h *= 0xc4ceb9fe1a85ec53u;
-    return h ^ (h >> 29);
+    return (uint32_t)(h >> 32);
 }
 
 static bool grow_slots(struct dict *d)
@@ -44,12 +51,13 @@ static bool grow_slots(struct dict *d)
     struct dict_slot *slots = mem_alloc(d->mem, n * sizeof *slots);
     if (!slots)
         return false;
-    for (size_t id = 0; id < d->n; id++) {
-        uint64_t h = hash_bytes(d->entries[id]);
-        size_t i = (size_t)h & (n - 1);
+    for (size_t old = 0; old < d->n_slots; old++) {
+        if (!d->slots[old].id_plus_1)
+            continue;
+        size_t i = d->slots[old].tag & (n - 1);
         while (slots[i].id_plus_1)
             i = (i + 1) & (n - 1);
-        slots[i] = (struct dict_slot){(uint32_t)(h >> 32), (uint32_t)id + 1};
+        slots[i] = d->slots[old];
     }
     mem_free(d->mem, d->slots, d->n_slots * sizeof *d->slots);
     d->slots = slots;
@@ -89,7 +97,7 @@ static const char *keep_text(struct dict *d, struct str s)
     return p ? p : "";
 }
 
-static bool add(struct dict *d, struct str s, uint64_t h, size_t slot,
+static bool add(struct dict *d, struct str s, uint32_t h, size_t slot,
                 uint32_t *out)
 {
     if (d->n >= UINT32_MAX - 1)
@@ -101,7 +109,7 @@ static bool add(struct dict *d, struct str s, uint64_t h, size_t slot,
         return false;
     *out = (uint32_t)d->n;
     d->entries[d->n] = (struct str){text, s.n};
-    d->slots[slot] = (struct dict_slot){(uint32_t)(h >> 32), *out + 1};
+    d->slots[slot] = (struct dict_slot){h, *out + 1};
     d->n++;
     return true;
 }
@@ -110,10 +118,10 @@ bool dict_put(struct dict *d, struct str s, uint32_t *out, bool *is_new)
 {
     if ((d->n + 1) * 2 > d->n_slots && !grow_slots(d))
         return false;
-    uint64_t h = hash_bytes(s);
-    size_t mask = d->n_slots - 1, i = (size_t)h & mask;
+    uint32_t h = hash_bytes(s);
+    size_t mask = d->n_slots - 1, i = h & mask;
     for (; d->slots[i].id_plus_1; i = (i + 1) & mask) {
-        if (d->slots[i].tag != (uint32_t)(h >> 32))
+        if (d->slots[i].tag != h)
             continue;
         uint32_t id = d->slots[i].id_plus_1 - 1;
         if (str_eq(d->entries[id], s)) {

@@ -1,8 +1,9 @@
 /*
  * Dictionary under construction: distinct byte strings, numbered as they
- * come. Open addressing over 32-bit numbers with a 32-bit tag of the hash
- * each, texts in blocks without alignment: 24 bytes and the text per entry,
- * plus 8 to 16 for the slots. At most 2^32 - 2 entries.
+ * come. Open addressing over 32-bit numbers with their 32-bit hash beside
+ * them (so that growing touches no text), texts in blocks without alignment:
+ * 16 bytes and the text per entry, and 16 to 32 for the slots. At most 2^32 - 2
+ * entries.
  */
 #ifndef STORE_DICT_H
 #define STORE_DICT_H
@@ -10,7 +11,7 @@
 #include "base/str.h"
 
 struct dict_slot {
-    uint32_t tag;
+    uint32_t tag;       /* the hash */
     uint32_t id_plus_1; /* 0: empty */
 };
 
@@ -26,7 +27,8 @@ struct dict {
 };
 
 void dict_init(struct dict *d, struct mem *m, struct arena *texts);
-void dict_fini(struct dict *d); /* the texts stay */
+void dict_fini(struct dict *d);       /* the texts stay */
+void dict_drop_slots(struct dict *d); /* nothing will be looked up again */
 /* The number of `s`, added if it is new. False when memory is out or there
  * are too many entries. */
 bool dict_put(struct dict *d, struct str s, uint32_t *out, bool *is_new);

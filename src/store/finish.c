@@ -2,46 +2,22 @@
  * From builder to column: decides the type of undeclared columns, makes
  * dictionary entries canonical, sorts them and renumbers the codes.
  *
- * Cost: parsing is per distinct text, not per row; sorting compares eight
- * bytes at a time before it compares texts.
+ * Cost: parsing is per distinct text, not per row; sorting is radix sort.
  */
 #include "store/builder.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include "store/order.h"
 
 /* More than value_parse asks for beyond the text; entries between resets. */
 enum { PARSE_ROOM = 16384, PARSE_RESET = 1024 };
 
-/* A dictionary entry on its way to its place. */
-struct entry {
-    uint64_t head; /* the first bytes, big-endian: orders TEXT and UUID */
-    struct value v;
-    uint32_t from; /* number in the builder's dictionary */
-};
-
+/* A dictionary in order: numbers first (n_numbers items), then texts. */
 struct entries {
-    struct entry *p;
-    size_t n;
+    struct order_item *items, *spare; /* n each */
+    size_t n, n_numbers;
+    struct str *texts; /* the builder's, canonical by now */
 };
-
-static uint64_t head_of(struct str s)
-{
-    unsigned char buf[8] = {0};
-    uint64_t h = 0;
-    memcpy(buf, s.p, s.n < 8 ? s.n : 8);
-    for (int i = 0; i < 8; i++)
-        h = h << 8 | buf[i];
-    return h;
-}
-
-static int by_value(const void *pa, const void *pb)
-{
-    const struct entry *a = pa, *b = pb;
-    if (a->v.type == b->v.type && a->head != b->head)
-        return a->head < b->head ? -1 : 1;
-    return value_cmp(&a->v, &b->v);
-}
 
 static bool may_be_number(struct str s)
 {
@@ -64,47 +40,57 @@ static enum status parse_entry(struct store_loader *l, struct str raw,
     return OK;
 }
 
-/* The final value of an entry; its text is the raw one where they agree. */
+/* Makes the text of entry i canonical; *number: it is one. */
 static enum status set_entry(struct store_loader *l, enum type want,
-                             struct str raw, struct entry *e, struct err *err)
+                             struct str *text, bool *number, struct err *err)
 {
     enum type t = want == T_UNKNOWN ? T_DEC : want;
+    struct value v;
     bool is = false;
-    e->v = value_text(raw);
-    if (want == T_DEC && str_is(raw, "NaN"))
-        e->v = (struct value){.type = T_DEC, .s = STR("NaN")};
-    else if (t == T_UUID || (t == T_DEC && may_be_number(raw)))
-        TRY(parse_entry(l, raw, t, &e->v, &is, err));
-    if (is && str_eq(e->v.s, raw))
-        e->v.s = raw;
-    else if (is)
-        e->v.s = str_copy(&l->st->arena, e->v.s);
-    if (!e->v.s.p)
-        return store_nomem(l->st->mem, err);
-    e->head = e->v.type == T_DEC ? 0 : head_of(e->v.s);
-    return OK;
+    *number = want == T_DEC;
+    if (t != T_UUID && !(t == T_DEC && may_be_number(*text)))
+        return OK;
+    TRY(parse_entry(l, *text, t, &v, &is, err));
+    *number = is && t == T_DEC;
+    if (is && !str_eq(v.s, *text))
+        *text = str_copy(&l->st->arena, v.s);
+    return text->p ? OK : store_nomem(l->st->mem, err);
 }
 
 static enum status read_entries(struct store_loader *l, struct builder *b,
                                 struct entries *es, struct err *err)
 {
+    size_t texts = es->n; /* texts fill the array from its end */
     for (size_t i = 0; i < es->n; i++) {
+        bool number;
         if (i % PARSE_RESET == 0)
             arena_fini(&l->scratch);
-        es->p[i].from = (uint32_t)i;
-        TRY(set_entry(l, b->want, b->dict.entries[i], &es->p[i], err));
+        TRY(set_entry(l, b->want, &es->texts[i], &number, err));
+        size_t at = number ? es->n_numbers++ : --texts;
+        es->items[at].id = (uint32_t)i;
     }
-    qsort(es->p, es->n, sizeof *es->p, by_value);
+    order_numbers(es->items, es->spare, es->n_numbers, es->texts);
+    order_texts(es->items + texts, es->spare, es->n - texts, es->texts);
     return OK;
 }
 
-/* An undeclared column whose texts are all numbers within 64 bits. */
-static bool all_int(struct entries es)
+static bool as_int(struct str s, int64_t *out)
 {
     struct value v;
-    for (size_t i = 0; i < es.n; i++)
-        if (es.p[i].v.type != T_DEC ||
-            !value_parse(NULL, es.p[i].v.s, T_INT, &v))
+    if (!value_parse(NULL, s, T_INT, &v))
+        return false;
+    *out = v.i;
+    return true;
+}
+
+/* An undeclared column whose texts are all numbers within 64 bits. */
+static bool all_int(const struct entries *es)
+{
+    int64_t v;
+    if (es->n_numbers < es->n)
+        return false;
+    for (size_t i = 0; i < es->n; i++)
+        if (!as_int(es->texts[i], &v))
             return false;
     return true;
 }
@@ -155,22 +141,19 @@ static bool row_is_null(const uint64_t *nulls, size_t row)
 
 /* Undeclared, integers after all ("007", " 7", "7.0"). */
 static enum status finish_int(struct store_loader *l, struct builder *b,
-                              struct entries es, struct store_column *out,
-                              struct err *err)
+                              const struct entries *es,
+                              struct store_column *out, struct err *err)
 {
     struct mem *m = l->st->mem;
-    size_t size = es.n * sizeof(int64_t);
+    size_t size = es->n * sizeof(int64_t);
     int64_t *of = mem_alloc(m, size);
     int64_t *i64 = of ? mem_alloc(m, l->n_rows * sizeof *i64) : NULL;
     if (!i64) {
         mem_free(m, of, size);
         return store_nomem(m, err);
     }
-    for (size_t i = 0; i < es.n; i++) {
-        struct value v = value_int(0);
-        (void)!value_parse(NULL, es.p[i].v.s, T_INT, &v);
-        of[es.p[i].from] = v.i;
-    }
+    for (size_t i = 0; i < es->n; i++)
+        (void)!as_int(es->texts[i], &of[i]);
     for (size_t row = 0; row < l->n_rows; row++)
         i64[row] = row_is_null(b->nulls, row) ? 0 : of[b->code[row]];
     mem_free(m, of, size);
@@ -179,45 +162,53 @@ static enum status finish_int(struct store_loader *l, struct builder *b,
     return OK;
 }
 
-/* Sorted entries to the final dictionary; to[from] is the final code. */
-static size_t number_entries(struct entries es, struct str *dict, uint32_t *to,
-                             size_t *n_numeric)
+/* Sorted entries to the final dictionary; to[id] is the final code. Equal
+ * values are neighbours and have equal canonical texts. */
+static size_t number_entries(const struct entries *es, struct str *dict,
+                             uint32_t *to, size_t *n_numeric)
 {
     size_t n = 0;
     *n_numeric = 0;
-    for (size_t i = 0; i < es.n; i++) {
-        if (i == 0 || value_cmp(&es.p[i - 1].v, &es.p[i].v) != 0) {
-            *n_numeric += es.p[i].v.type == T_DEC;
-            dict[n++] = es.p[i].v.s;
+    for (size_t i = 0; i < es->n; i++) {
+        struct str s = es->texts[es->items[i].id];
+        if (i == 0 || i == es->n_numbers || !str_eq(dict[n - 1], s)) {
+            *n_numeric += i < es->n_numbers;
+            dict[n++] = s;
         }
-        to[es.p[i].from] = (uint32_t)(n - 1);
+        to[es->items[i].id] = (uint32_t)(n - 1);
     }
     return n;
 }
 
+static void set_type(const struct builder *b, struct store_column *out,
+                     size_t n)
+{
+    out->type = b->want;
+    if (b->want == T_UNKNOWN)
+        out->type = out->n_numeric == n ? T_DEC : T_TEXT;
+    if (out->type != T_TEXT)
+        out->n_numeric = 0;
+}
+
 static enum status finish_codes(struct store_loader *l, struct builder *b,
-                                struct entries es, struct store_column *out,
-                                struct err *err)
+                                const struct entries *es,
+                                struct store_column *out, struct err *err)
 {
     struct mem *m = l->st->mem;
-    struct str *dict = mem_alloc(m, es.n * sizeof *dict);
-    uint32_t *to = dict ? mem_alloc(m, es.n * sizeof *to) : NULL;
+    size_t size = es->n * sizeof(struct str);
+    struct str *dict = mem_alloc(m, size);
+    uint32_t *to = dict ? mem_alloc(m, es->n * sizeof *to) : NULL;
     if (!to) {
-        mem_free(m, dict, es.n * sizeof *dict);
+        mem_free(m, dict, size);
         return store_nomem(m, err);
     }
     size_t n = number_entries(es, dict, to, &out->n_numeric);
+    set_type(b, out, n);
     for (size_t row = 0; row < l->n_rows; row++)
         if (!row_is_null(b->nulls, row))
             b->code[row] = to[b->code[row]];
-    mem_free(m, to, es.n * sizeof *to);
-    out->type = b->want == T_UNKNOWN ? T_TEXT : b->want;
-    if (b->want == T_UNKNOWN && out->n_numeric == n)
-        out->type = T_DEC;
-    if (out->type != T_TEXT)
-        out->n_numeric = 0;
-    enum status s =
-        cut(m, (void **)&dict, es.n * sizeof *dict, n * sizeof *dict, err);
+    mem_free(m, to, es->n * sizeof *to);
+    enum status s = cut(m, (void **)&dict, size, n * sizeof *dict, err);
     if (s == OK)
         s = cut(m, (void **)&b->code, l->cap * 4, l->n_rows * 4, err);
     if (s != OK) {
@@ -235,17 +226,19 @@ static enum status finish_dict(struct store_loader *l, struct builder *b,
                                struct store_column *out, struct err *err)
 {
     struct mem *m = l->st->mem;
-    struct entries es = {.n = b->dict.n};
-    size_t size = es.n * sizeof *es.p;
-    es.p = mem_alloc(m, size);
-    if (!es.p)
+    struct entries es = {.n = b->dict.n, .texts = b->dict.entries};
+    size_t size = 2 * es.n * sizeof *es.items;
+    dict_drop_slots(&b->dict);
+    es.items = mem_alloc(m, size);
+    if (!es.items)
         return store_nomem(m, err);
+    es.spare = es.items + es.n;
     enum status s = read_entries(l, b, &es, err);
     if (s == OK)
-        s = b->want == T_UNKNOWN && all_int(es)
-                ? finish_int(l, b, es, out, err)
-                : finish_codes(l, b, es, out, err);
-    mem_free(m, es.p, size);
+        s = b->want == T_UNKNOWN && all_int(&es)
+                ? finish_int(l, b, &es, out, err)
+                : finish_codes(l, b, &es, out, err);
+    mem_free(m, es.items, size);
     return s;
 }
 

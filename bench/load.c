@@ -1,0 +1,147 @@
+/*
+ * Loading speed: writes a delimited file of about the given size for each of
+ * several shapes and loads it, best of three, in CPU seconds of one thread.
+ *
+ *     bench-load [MEGABYTES]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source/source.h"
+
+static double cpu(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static uint64_t next(uint64_t *s)
+{
+    *s ^= *s << 13;
+    *s ^= *s >> 7;
+    return *s ^= *s << 17;
+}
+
+struct shape {
+    const char *name, *spec, *query;
+};
+
+static const struct shape shapes[] = {
+    {"graph, tabs", "edge(src,dst)", "Q(x, y) :- edge(x, y)."},
+    {"graph, blanks", "edge(src,dst)", "Q(x, y) :- edge(x, y)."},
+    {"graph, CRLF", "edge(src,dst)", "Q(x, y) :- edge(x, y)."},
+    {"wide, 2 of 8 columns", "t(a,b,c,d,e,f,g,h)",
+     "Q(x, y) :- t(x, _, _, _, _, _, _, y)."},
+    {"quoted names", "t(a,b)", "Q(x, y) :- t(x, y)."},
+    {"decimals", "t(a,b)", "Q(x, y) :- t(x, y)."},
+    {"distinct texts", "t(a,b)", "Q(x, y) :- t(x, y)."},
+};
+
+static void write_row(FILE *f, size_t shape, uint64_t *seed)
+{
+    unsigned long a = next(seed) % 4000000, b = next(seed) % 4000000;
+    switch (shape) {
+    case 0:
+        fprintf(f, "%lu\t%lu\n", a, b);
+        return;
+    case 1:
+        fprintf(f, "%lu %lu\n", a, b);
+        return;
+    case 2:
+        fprintf(f, "%lu,%lu\r\n", a, b);
+        return;
+    case 3:
+        fprintf(f, "%lu,some text,%lu,x,2020-01-01,%lu.50,yes,%lu\n", a, b, a,
+                b);
+        return;
+    case 4:
+        fprintf(f, "%lu,\"name, %lu\"\n", a, b % 5000);
+        return;
+    case 5:
+        fprintf(f, "%lu,%lu.%02lu\n", a, b % 1000, a % 100);
+        return;
+    default:
+        fprintf(f, "%lu,user-%lu@example\n", a, b);
+        return;
+    }
+}
+
+static void fail(const struct err *e)
+{
+    fprintf(stderr, "bench-load: %s\n", e->message);
+    exit(1);
+}
+
+/* CPU seconds, rows and peak memory of one load. */
+static double load(const char *path, const struct shape *s, size_t *rows,
+                   size_t *peak)
+{
+    struct mem m;
+    struct arena a;
+    struct schema sc;
+    struct source *src;
+    struct store *st;
+    struct cq *q;
+    struct err err;
+    char text[512];
+    mem_init(&m, 0);
+    arena_init(&a, &m);
+    schema_init(&sc, &a);
+    snprintf(text, sizeof text, "%s=%s", s->spec, path);
+    struct str one = str_of(text);
+    struct source_spec spec = {.tables = &one, .n_tables = 1};
+    double start = cpu();
+    if (source_open(&m, &spec, &sc, &src, &err) != OK ||
+        cq_read(&a, &sc, str_of(s->query), &q, &err) != OK ||
+        store_new(&m, &sc, &st, &err) != OK ||
+        source_load(src, q, st, NULL, &err) != OK)
+        fail(&err);
+    double took = cpu() - start;
+    *rows = st->tables[0].n_rows;
+    *peak = atomic_load(&m.peak);
+    store_free(st);
+    source_close(src);
+    arena_fini(&a);
+    return took;
+}
+
+static void run(size_t shape, double megabytes)
+{
+    char path[] = "bench-load-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    uint64_t seed = 88172645463325252u;
+    size_t rows = 0, peak = 0;
+    if (!f) {
+        perror(path);
+        exit(1);
+    }
+    while ((double)ftell(f) < megabytes * 1e6)
+        write_row(f, shape, &seed);
+    double size = (double)ftell(f), best = 1e9;
+    fclose(f);
+    for (int i = 0; i < 3; i++) {
+        double t = load(path, &shapes[shape], &rows, &peak);
+        best = t < best ? t : best;
+    }
+    unlink(path);
+    printf("| %-22s | %9zu | %6.1f | %6.3f | %7.0f | %6.1f |\n",
+           shapes[shape].name, rows, size / 1e6, best, size / 1e6 / best,
+           (double)peak / 1e6);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    double megabytes = argc > 1 ? strtod(argv[1], NULL) : 100;
+    puts("| file                   |      rows |     MB |  CPU s |    MB/s | "
+         "peak MB |");
+    puts("|---|---|---|---|---|---|");
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        run(i, megabytes);
+    return 0;
+}
