@@ -24,25 +24,37 @@ void dict_fini(struct dict *d)
     *d = (struct dict){.mem = d->mem, .texts = d->texts};
 }
 
-/* Eight bytes at a time; quality matters only for the spread over slots. */
-static uint32_t hash_bytes(struct str s)
+static uint64_t mix(uint64_t h)
 {
-    uint64_t h = s.n * 0x9e3779b97f4a7c15u, w;
+    h *= 0xff51afd7ed558ccdu;
+    h ^= h >> 32;
+    h *= 0xc4ceb9fe1a85ec53u;
+    return h ^ (h >> 29);
+}
+
+/* Eight bytes at a time; quality matters only for the spread over slots. */
+static uint64_t head_of(struct str s)
+{
+    uint64_t h = s.n, w = 0;
     const char *p = s.p;
     size_t n = s.n;
+    if (n <= 8) {
+        if (n)
+            memcpy(&w, p, n);
+        return w;
+    }
     for (; n >= 8; n -= 8, p += 8) {
         memcpy(&w, p, 8);
-        h = (h ^ w) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
+        h = mix(h ^ w);
     }
-    if (n) {
-        w = 0;
-        memcpy(&w, p, n);
-        h = (h ^ w) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    h *= 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)(h >> 32);
+    w = 0;
+    memcpy(&w, p, n);
+    return mix(h ^ w);
+}
+
+static size_t place(const struct dict_slot *s, size_t n_slots)
+{
+    return (size_t)mix(s->head + s->n) & (n_slots - 1);
 }
 
 static bool grow_slots(struct dict *d)
@@ -54,12 +66,12 @@ static bool grow_slots(struct dict *d)
     for (size_t old = 0; old < d->n_slots; old++) {
         if (!d->slots[old].id_plus_1)
             continue;
-        size_t i = d->slots[old].tag & (n - 1);
+        size_t i = place(&d->slots[old], n);
         while (slots[i].id_plus_1)
             i = (i + 1) & (n - 1);
         slots[i] = d->slots[old];
     }
-    mem_free(d->mem, d->slots, d->n_slots * sizeof *d->slots);
+    dict_drop_slots(d);
     d->slots = slots;
     d->n_slots = n;
     return true;
@@ -97,7 +109,7 @@ static const char *keep_text(struct dict *d, struct str s)
     return p ? p : "";
 }
 
-static bool add(struct dict *d, struct str s, uint32_t h, size_t slot,
+static bool add(struct dict *d, struct str s, struct dict_slot key, size_t slot,
                 uint32_t *out)
 {
     if (d->n >= UINT32_MAX - 1)
@@ -109,27 +121,30 @@ static bool add(struct dict *d, struct str s, uint32_t h, size_t slot,
         return false;
     *out = (uint32_t)d->n;
     d->entries[d->n] = (struct str){text, s.n};
-    d->slots[slot] = (struct dict_slot){h, *out + 1};
+    key.id_plus_1 = *out + 1;
+    d->slots[slot] = key;
     d->n++;
     return true;
 }
 
 bool dict_put(struct dict *d, struct str s, uint32_t *out, bool *is_new)
 {
-    if ((d->n + 1) * 2 > d->n_slots && !grow_slots(d))
+    if (s.n >= UINT32_MAX)
         return false;
-    uint32_t h = hash_bytes(s);
-    size_t mask = d->n_slots - 1, i = h & mask;
+    if ((d->n + 1) * 4 > d->n_slots * 3 && !grow_slots(d))
+        return false;
+    struct dict_slot key = {.head = head_of(s), .n = (uint32_t)s.n};
+    size_t mask = d->n_slots - 1, i = place(&key, d->n_slots);
     for (; d->slots[i].id_plus_1; i = (i + 1) & mask) {
-        if (d->slots[i].tag != h)
+        if (d->slots[i].head != key.head || d->slots[i].n != key.n)
             continue;
         uint32_t id = d->slots[i].id_plus_1 - 1;
-        if (str_eq(d->entries[id], s)) {
+        if (s.n <= 8 || memcmp(d->entries[id].p, s.p, s.n) == 0) {
             *out = id;
             *is_new = false;
             return true;
         }
     }
     *is_new = true;
-    return add(d, s, h, i, out);
+    return add(d, s, key, i, out);
 }

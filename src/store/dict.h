@@ -1,9 +1,9 @@
 /*
  * Dictionary under construction: distinct byte strings, numbered as they
- * come. Open addressing over 32-bit numbers with their 32-bit hash beside
- * them (so that growing touches no text), texts in blocks without alignment:
- * 16 bytes and the text per entry, and 16 to 32 for the slots. At most 2^32 - 2
- * entries.
+ * come. Open addressing; a slot holds the text itself if it is short, else
+ * its hash, so that a short text costs one cache miss and growing touches no
+ * text. Texts lie in blocks without alignment. Memory for each entry: 16
+ * bytes and the text, and 21 to 43 for the slots.
  */
 #ifndef STORE_DICT_H
 #define STORE_DICT_H
@@ -11,7 +11,8 @@
 #include "base/str.h"
 
 struct dict_slot {
-    uint32_t tag;       /* the hash */
+    uint64_t head;      /* the text, zero-padded, if n <= 8; else its hash */
+    uint32_t n;         /* length of the text, at most UINT32_MAX - 1 */
     uint32_t id_plus_1; /* 0: empty */
 };
 
