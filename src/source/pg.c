@@ -1,27 +1,203 @@
-#include "source/internal.h"
-enum status pg_open(struct source *src, const char *conninfo, struct err *err)
+/*
+ * PostgreSQL: connection, transaction, statements, errors. See pg.h.
+ *
+ * PRIVACY: passwords. libpq takes them from the password file, the
+ * environment or the connection string; none of its messages is shown before
+ * the password in use was cut out of it, and a connection string that libpq
+ * cannot read is not repeated, because it may hold one anywhere.
+ */
+#include "source/pg.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Message without line ends, passwords blanked. */
+static void clean(const struct pg *pg, const char *text, char *out, size_t cap)
 {
-    (void)src;
-    (void)conninfo;
-    return err_set(err, E_UNSUPPORTED,
-                   "PostgreSQL sources are not supported yet");
+    size_t n = 0;
+    for (const char *p = text; *p && n + 4 < cap;) {
+        if (pg && pg->password.n &&
+            strncmp(p, pg->password.p, pg->password.n) == 0) {
+            memcpy(out + n, "***", 3);
+            n += 3;
+            p += pg->password.n;
+            continue;
+        }
+        out[n++] = *p == '\n' ? ' ' : *p;
+        p++;
+    }
+    while (n > 0 && out[n - 1] == ' ')
+        n--;
+    out[n] = 0;
 }
+
+enum status pg_failed(struct source *src, const char *what, const PGresult *res,
+                      struct err *err)
+{
+    struct pg *pg = src->pg;
+    char text[400];
+    const char *state = res ? PQresultErrorField(res, PG_DIAG_SQLSTATE) : NULL;
+    const char *msg =
+        res ? PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    clean(pg, msg ? msg : PQerrorMessage(pg->conn), text, sizeof text);
+    if (state && strcmp(state, "57014") == 0) {
+        err_set(err, E_CANCELLED, "stopped: %s", text);
+        return E_CANCELLED;
+    }
+    if (PQstatus(pg->conn) == CONNECTION_BAD && src->tables.n)
+        err_set(err, E_SOURCE, "lost the connection to PostgreSQL: %s", text);
+    else
+        err_set(err, E_SOURCE, "could not %s PostgreSQL: %s", what, text);
+    err_detail(err, "Database %.*s.", PSTR(pg->where));
+    return E_SOURCE;
+}
+
 void pg_close(struct source *src)
 {
-    (void)src;
+    if (!src->pg)
+        return;
+    PQfinish(src->pg->conn);
+    if (src->pg->password.n)
+        mem_wipe((void *)(uintptr_t)src->pg->password.p, src->pg->password.n);
+    src->pg = NULL;
 }
-enum status pg_load(struct source *src, const struct src_table *t,
-                    struct store_loader *l, const struct progress *p,
+
+static void ignore_notice(void *arg, const PGresult *res)
+{
+    (void)arg;
+    (void)res;
+}
+
+enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
                     struct err *err)
 {
-    (void)src;
-    (void)t;
-    (void)l;
-    (void)p;
-    return err_internal(err, "pg_load");
+    struct pollfd fd = {.fd = PQsocket(src->pg->conn), .events = POLLIN};
+    if (fd.fd < 0)
+        return pg_failed(src, "read from", NULL, err);
+    if (poll(&fd, 1, 100) < 0 && errno != EINTR)
+        return err_set(err, E_SOURCE, "could not wait for PostgreSQL: %s",
+                       strerror(errno));
+    enum status s = t ? ticker_tick(t, done, err) : OK;
+    if (s != OK) {
+        char text[256];
+        PGcancel *c = PQgetCancel(src->pg->conn);
+        if (c)
+            PQcancel(c, text, sizeof text);
+        PQfreeCancel(c);
+        return s;
+    }
+    if (!PQconsumeInput(src->pg->conn))
+        return pg_failed(src, "read from", NULL, err);
+    return OK;
 }
+
+static bool succeeded(const PGresult *res)
+{
+    ExecStatusType s = PQresultStatus(res);
+    return s == PGRES_TUPLES_OK || s == PGRES_COMMAND_OK || s == PGRES_COPY_OUT;
+}
+
+enum status pg_query(struct source *src, const char *sql, struct ticker *t,
+                     PGresult **out, struct err *err)
+{
+    PGconn *conn = src->pg->conn;
+    *out = NULL;
+    if (!PQsendQuery(conn, sql))
+        return pg_failed(src, "query", NULL, err);
+    while (PQisBusy(conn))
+        TRY(pg_wait(src, t, 0, err));
+    PGresult *res = PQgetResult(conn);
+    if (!res)
+        return pg_failed(src, "query", NULL, err);
+    if (!succeeded(res)) {
+        enum status s = pg_failed(src, "query", res, err);
+        PQclear(res);
+        return s;
+    }
+    if (PQresultStatus(res) != PGRES_COPY_OUT)
+        for (PGresult *rest; (rest = PQgetResult(conn));)
+            PQclear(rest);
+    *out = res;
+    return OK;
+}
+
+static enum status run(struct source *src, const char *sql, struct err *err)
+{
+    PGresult *res;
+    TRY(pg_query(src, sql, NULL, &res, err));
+    PQclear(res);
+    return OK;
+}
+
+static enum status remember(struct source *src, struct err *err)
+{
+    struct pg *pg = src->pg;
+    const char *host = PQhost(pg->conn), *port = PQport(pg->conn);
+    const char *db = PQdb(pg->conn), *pass = PQpass(pg->conn);
+    char raw[300], where[300];
+    pg->password = str_copy(&src->arena, str_of(pass ? pass : ""));
+    snprintf(raw, sizeof raw, "\"%s\" on %s port %s", db ? db : "",
+             host && *host ? host : "the local socket", port ? port : "");
+    clean(pg, raw, where, sizeof where);
+    pg->where = str_copy(&src->arena, str_of(where));
+    return pg->where.p && pg->password.p ? OK : err_nomem(err);
+}
+
+/* Reads the string only to find out whether libpq can. */
+static enum status check_conninfo(const char *conninfo, struct err *err)
+{
+    char *why = NULL;
+    PQconninfoOption *o = PQconninfoParse(conninfo, &why);
+    PQfreemem(why);
+    PQconninfoFree(o);
+    if (o)
+        return OK;
+    err_set(err, E_SOURCE, "cannot read the PostgreSQL connection string");
+    err_hint(err, "Write postgresql://user@host:port/database, or "
+                  "'host=... dbname=...'. Keep passwords in the password "
+                  "file.");
+    return E_SOURCE;
+}
+
+enum status pg_open(struct source *src, const char *conninfo, struct err *err)
+{
+    const char *keys[] = {"dbname", "fallback_application_name",
+                          "client_encoding", NULL};
+    const char *values[] = {conninfo, "dpcount", "UTF8", NULL};
+    TRY(check_conninfo(conninfo, err));
+    struct pg *pg = NEW(&src->arena, struct pg);
+    if (!pg)
+        return err_nomem(err);
+    pg->conn = PQconnectdbParams(keys, values, 1);
+    if (!pg->conn)
+        return err_nomem(err);
+    src->pg = pg;
+    TRY(remember(src, err));
+    if (PQstatus(pg->conn) != CONNECTION_OK)
+        return pg_failed(src, "connect to", NULL, err);
+    PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
+    TRY(run(src, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
+    return pg_catalogue(src, err);
+}
+
 void pg_version(struct source *src, struct sb *b)
 {
-    (void)src;
-    (void)b;
+    if (!src->pg)
+        return;
+    /* Any transaction may have changed the data: its number says whether
+     * there was one. */
+    struct err err;
+    PGresult *res;
+    sb_printf(b, "postgresql %.*s", PSTR(src->pg->where));
+    if (pg_query(src,
+                 "SELECT pg_catalog.pg_snapshot_xmax("
+                 "pg_catalog.pg_current_snapshot())",
+                 NULL, &res, &err) == OK) {
+        sb_printf(b, " %s", PQgetvalue(res, 0, 0));
+        PQclear(res);
+    }
+    sb_char(b, '\n');
 }

@@ -198,6 +198,14 @@ static const struct src_table *find_table(const struct source *src, size_t t)
     return NULL;
 }
 
+static enum status refuse(const struct src_table *t, struct err *err)
+{
+    err_set(err, E_UNSUPPORTED, "\"%.*s\" is %s", PSTR(t->name), t->refused);
+    err_detail(err, "Its rows are rows of other tables too.");
+    err_hint(err, "Write the query over the tables that hold the rows.");
+    return E_UNSUPPORTED;
+}
+
 static enum status load_one(struct source *src, const struct cq *q, size_t t,
                             struct store *st, const struct progress *p,
                             struct err *err)
@@ -212,6 +220,8 @@ static enum status load_one(struct source *src, const struct cq *q, size_t t,
         if (!wanted_columns(q, t, wanted))
             return OK;
     }
+    if (from && from->refused)
+        return q ? refuse(from, err) : OK;
     if (from)
         return load_table(src, from, wanted, st, p, err);
     if (!q)

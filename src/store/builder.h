@@ -71,6 +71,12 @@ enum status builder_finish(struct store_loader *l, struct builder *b,
                            struct err *err) WARN_UNUSED;
 void builder_fini(struct store_loader *l, struct builder *b);
 
+/* Decimals that are not digits; NaN is the largest number. */
+static inline bool is_special_decimal(struct str s)
+{
+    return str_is(s, "NaN") || str_is(s, "Infinity") || str_is(s, "-Infinity");
+}
+
 static inline size_t null_words(size_t rows)
 {
     return (rows + 63) / 64;

@@ -100,7 +100,8 @@ static enum status text_to_dict(struct store_loader *l, struct builder *b,
     TRY(put_dict(l, b, s, &is_new, err));
     /* Each distinct text is checked once, here, where the line is known. */
     if (is_new && (b->want == T_DEC || b->want == T_UUID) &&
-        !value_parse(scratch(l), s, b->want, &v) && !str_is(s, "NaN"))
+        !value_parse(scratch(l), s, b->want, &v) &&
+        !(b->want == T_DEC && is_special_decimal(s)))
         return bad_cell(b, s, err);
     return OK;
 }

@@ -47,8 +47,8 @@ static enum status set_entry(struct store_loader *l, enum type want,
     enum type t = want == T_UNKNOWN ? T_DEC : want;
     struct value v;
     bool is = false;
-    *number = want == T_DEC;
-    if (t != T_UUID && !(t == T_DEC && may_be_number(*text)))
+    *number = want == T_DEC && is_special_decimal(*text);
+    if (*number || (t != T_UUID && !(t == T_DEC && may_be_number(*text))))
         return OK;
     TRY(parse_entry(l, *text, t, &v, &is, err));
     *number = is && t == T_DEC;

@@ -1,0 +1,60 @@
+/*
+ * PostgreSQL, inside the source module: one connection, one transaction
+ * (REPEATABLE READ, READ ONLY) from the open to the close, so that catalogue,
+ * rows and pushed-down counts see one state of the database.
+ */
+#ifndef SOURCE_PG_H
+#define SOURCE_PG_H
+
+#include "source/internal.h"
+
+/* libpq's PGconn and PGresult */
+struct pg_conn;
+struct pg_result;
+
+struct pg {
+    struct pg_conn *conn;
+    struct str password; /* never in a message; empty: none */
+    struct str where;    /* host, port and database, for messages */
+};
+
+/* The server's or libpq's last message as E_SOURCE, without the password. */
+enum status pg_failed(struct source *src, const char *what,
+                      const struct pg_result *res, struct err *err);
+/* Runs one statement and waits, ticking; *out is to be cleared by the caller,
+ * NULL on failure. Cancels on the server when the user stops. */
+enum status pg_query(struct source *src, const char *sql, struct ticker *t,
+                     struct pg_result **out, struct err *err) WARN_UNUSED;
+/* Waits until the connection has input, ticking ten times a second. */
+enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
+                    struct err *err) WARN_UNUSED;
+
+enum status pg_catalogue(struct source *src, struct err *err) WARN_UNUSED;
+
+/* Types of PostgreSQL that are read natively; others come as text. */
+enum pg_oid {
+    OID_BOOL = 16,
+    OID_CHAR = 18,
+    OID_NAME = 19,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_TEXT = 25,
+    OID_OID = 26,
+    OID_FLOAT4 = 700,
+    OID_FLOAT8 = 701,
+    OID_BPCHAR = 1042,
+    OID_VARCHAR = 1043,
+    OID_DATE = 1082,
+    OID_TIME = 1083,
+    OID_TIMESTAMP = 1114,
+    OID_TIMESTAMPTZ = 1184,
+    OID_NUMERIC = 1700,
+    OID_UUID = 2950,
+};
+
+/* pg_binary.c: one field of binary COPY into a cell. */
+enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
+                    struct str data, struct err *err) WARN_UNUSED;
+
+#endif

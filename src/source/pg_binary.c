@@ -1,0 +1,204 @@
+/*
+ * Fields of PostgreSQL's binary COPY. Every length is checked: the server is
+ * trusted with its rows, not with our memory.
+ */
+#include "source/pg.h"
+
+#include <endian.h>
+#include <string.h>
+
+/* Days and microseconds from 1970-01-01 to 2000-01-01, PostgreSQL's zero. */
+static const int64_t epoch_days = 10957;
+static const int64_t epoch_micros = 946684800000000;
+
+static uint16_t get16(const char *p)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return be16toh(v);
+}
+
+static uint32_t get32(const char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return be32toh(v);
+}
+
+static uint64_t get64(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return be64toh(v);
+}
+
+static enum status bad_field(struct err *err)
+{
+    return err_set(err, E_SOURCE,
+                   "PostgreSQL sent a field that its type does not have");
+}
+
+/* Infinite dates stay the first and the last. */
+static int64_t shift(int64_t v, int64_t by, int64_t low, int64_t high)
+{
+    int64_t out;
+    if (v == low)
+        return INT64_MIN;
+    if (v == high || __builtin_add_overflow(v, by, &out))
+        return INT64_MAX;
+    return out;
+}
+
+static enum status typed(struct store_loader *l, size_t i, enum type t,
+                         int64_t v, struct err *err)
+{
+    struct value val = {.type = t, .i = v};
+    return cell_value(l, i, &val, err);
+}
+
+static enum status float_cell(struct store_loader *l, size_t i, struct str d,
+                              struct err *err)
+{
+    if (d.n == 4) {
+        uint32_t bits = get32(d.p);
+        float f;
+        memcpy(&f, &bits, sizeof f);
+        return cell_real(l, i, (double)f, err);
+    }
+    uint64_t bits = get64(d.p);
+    double f;
+    memcpy(&f, &bits, sizeof f);
+    return cell_real(l, i, f, err);
+}
+
+/*
+ * numeric: number of base-10000 digits, weight of the first, sign, scale,
+ * digits. Becomes the canonical decimal.
+ */
+static enum status numeric_text(struct sb *b, struct str d, struct err *err)
+{
+    int n = get16(d.p), weight = (int16_t)get16(d.p + 2);
+    unsigned sign = get16(d.p + 4);
+    if (d.n != 8 + 2 * (size_t)n)
+        return bad_field(err);
+    if (sign == 0xC000 || sign == 0xD000 || sign == 0xF000) {
+        sb_cstr(b, sign == 0xC000   ? "NaN"
+                   : sign == 0xD000 ? "Infinity"
+                                    : "-Infinity");
+        return OK;
+    }
+    if (sign == 0x4000)
+        sb_char(b, '-');
+    for (int w = weight > 0 ? weight : 0; w >= 0; w--) {
+        int at = weight - w;
+        unsigned v = at >= 0 && at < n ? get16(d.p + 8 + 2 * at) : 0;
+        sb_printf(b, w == (weight > 0 ? weight : 0) ? "%u" : "%04u", v);
+    }
+    size_t point = b->n, last = b->n; /* `last`: behind the last nonzero */
+    for (int at = weight + 1 < 0 ? weight + 1 : 0; at < n; at++)
+        if (at > weight) {
+            unsigned v = at >= 0 ? get16(d.p + 8 + 2 * at) : 0;
+            sb_printf(b, b->n == point ? ".%04u" : "%04u", v);
+            last = v ? b->n : last;
+        }
+    if (b->failed)
+        return err_nomem(err);
+    b->n = last;
+    while (last > point && b->n > 0 && b->p[b->n - 1] == '0')
+        b->n--;
+    return OK;
+}
+
+static enum status numeric_cell(struct store_loader *l, size_t i, struct str d,
+                                struct err *err)
+{
+    struct sb b;
+    if (++l->scratch_uses >= 4096) {
+        arena_fini(&l->scratch);
+        l->scratch_uses = 0;
+    }
+    sb_init(&b, &l->scratch);
+    if (d.n < 8)
+        return bad_field(err);
+    TRY(numeric_text(&b, d, err));
+    return cell_text(l, i, (struct str){b.p, b.n}, err);
+}
+
+static enum status uuid_cell(struct store_loader *l, size_t i, struct str d,
+                             struct err *err)
+{
+    static const char hex[] = "0123456789abcdef";
+    char out[36];
+    size_t n = 0;
+    for (size_t k = 0; k < 16; k++) {
+        if (k == 4 || k == 6 || k == 8 || k == 10)
+            out[n++] = '-';
+        out[n++] = hex[(unsigned char)d.p[k] >> 4];
+        out[n++] = hex[(unsigned char)d.p[k] & 15];
+    }
+    return cell_text(l, i, (struct str){out, n}, err);
+}
+
+/* char(n) is padded with blanks that do not count. */
+static struct str without_padding(struct str s)
+{
+    while (s.n && s.p[s.n - 1] == ' ')
+        s.n--;
+    return s;
+}
+
+enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
+                    struct str d, struct err *err)
+{
+    static const struct {
+        uint32_t oid;
+        size_t n;
+    } widths[] = {
+        {OID_BOOL, 1},   {OID_INT2, 2},      {OID_INT4, 4},
+        {OID_INT8, 8},   {OID_OID, 4},       {OID_DATE, 4},
+        {OID_TIME, 8},   {OID_UUID, 16},     {OID_FLOAT4, 4},
+        {OID_FLOAT8, 8}, {OID_TIMESTAMP, 8}, {OID_TIMESTAMPTZ, 8},
+    };
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+        if (widths[k].oid == oid && widths[k].n != d.n)
+            return bad_field(err);
+    switch ((enum pg_oid)oid) {
+    case OID_INT4:
+        return cell_int(l, i, (int32_t)get32(d.p), err);
+    case OID_INT8:
+        return cell_int(l, i, (int64_t)get64(d.p), err);
+    case OID_INT2:
+        return cell_int(l, i, (int16_t)get16(d.p), err);
+    case OID_OID:
+        return cell_int(l, i, get32(d.p), err);
+    case OID_BOOL:
+        return typed(l, i, T_BOOL, d.p[0] != 0, err);
+    case OID_FLOAT4:
+    case OID_FLOAT8:
+        return float_cell(l, i, d, err);
+    case OID_NUMERIC:
+        return numeric_cell(l, i, d, err);
+    case OID_DATE:
+        return typed(
+            l, i, T_DATE,
+            shift((int32_t)get32(d.p), epoch_days, INT32_MIN, INT32_MAX), err);
+    case OID_TIME:
+        return typed(l, i, T_TIME, (int64_t)get64(d.p), err);
+    case OID_TIMESTAMP:
+    case OID_TIMESTAMPTZ:
+        return typed(
+            l, i, T_TIMESTAMP,
+            shift((int64_t)get64(d.p), epoch_micros, INT64_MIN, INT64_MAX),
+            err);
+    case OID_UUID:
+        return uuid_cell(l, i, d, err);
+    case OID_BPCHAR:
+        return cell_text(l, i, without_padding(d), err);
+    case OID_CHAR:
+    case OID_NAME:
+    case OID_TEXT:
+    case OID_VARCHAR:
+        break;
+    }
+    return cell_text(l, i, d, err);
+}

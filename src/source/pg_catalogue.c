@@ -1,0 +1,288 @@
+/*
+ * PostgreSQL's catalogue: tables the user may read, their columns with domains
+ * resolved to their base types, unique indexes and foreign keys.
+ *
+ * A partitioned table is one table, its partitions are not listed. Views and
+ * tables with inheritance children are listed but refused when a query uses
+ * them: their rows are rows of other tables too, so that one person's row
+ * could count in places the analysis takes for different ones.
+ */
+#include "source/pg.h"
+
+#include <libpq-fe.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char tables_sql[] =
+    "SELECT c.oid, n.nspname, c.relname, c.relkind, "
+    "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i "
+    "WHERE i.inhparent = c.oid) THEN 1 ELSE 0 END, "
+    "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i "
+    "WHERE i.inhrelid = c.oid) THEN 1 ELSE 0 END "
+    "FROM pg_catalog.pg_class c "
+    "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+    "WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
+    "AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') "
+    "AND n.nspname NOT LIKE 'pg\\_%temp\\_%' "
+    "AND pg_catalog.has_table_privilege(c.oid, 'SELECT') "
+    "ORDER BY CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 0 ELSE 1 "
+    "END, n.nspname, c.relname";
+
+/* A domain of a domain of a domain is read as text. */
+static const char columns_sql[] =
+    "SELECT a.attrelid, a.attnum, a.attname, "
+    "CASE WHEN a.attnotnull OR t.typnotnull OR COALESCE(t2.typnotnull, false) "
+    "THEN 1 ELSE 0 END, "
+    "COALESCE(t3.oid, t2.oid, t.oid), "
+    "COALESCE(t3.typtype, t2.typtype, t.typtype) "
+    "FROM pg_catalog.pg_attribute a "
+    "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
+    "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
+    "LEFT JOIN pg_catalog.pg_type t2 "
+    "ON t.typtype = 'd' AND t2.oid = t.typbasetype "
+    "LEFT JOIN pg_catalog.pg_type t3 "
+    "ON t2.typtype = 'd' AND t3.oid = t2.typbasetype "
+    "WHERE a.attnum > 0 AND NOT a.attisdropped "
+    "AND c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
+    "ORDER BY a.attrelid, a.attnum";
+
+static const char keys_sql[] =
+    "SELECT i.indrelid, i.indkey, i.indnkeyatts "
+    "FROM pg_catalog.pg_index i "
+    "JOIN pg_catalog.pg_class c ON c.oid = i.indrelid "
+    "WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL "
+    "AND i.indexprs IS NULL AND NOT c.relispartition "
+    "ORDER BY i.indrelid, i.indisprimary DESC, i.indexrelid";
+
+static const char fks_sql[] =
+    "SELECT k.conrelid, k.conkey, k.confrelid, k.confkey "
+    "FROM pg_catalog.pg_constraint k "
+    "WHERE k.contype = 'f' AND k.conparentid = 0 "
+    "ORDER BY k.conrelid, k.oid";
+
+struct known { /* a table by its oid */
+    unsigned long oid;
+    size_t index; /* in src->tables */
+    VEC(int) attnums;
+    VEC(struct src_column) cols;
+    bool is_plain;
+};
+
+struct reading {
+    struct source *src;
+    struct err *err;
+    VEC(struct known) known;
+};
+
+static unsigned long number_at(const PGresult *res, int row, int col)
+{
+    return strtoul(PQgetvalue(res, row, col), NULL, 10);
+}
+
+static struct known *find(struct reading *r, unsigned long oid)
+{
+    for (size_t i = 0; i < r->known.n; i++)
+        if (r->known.p[i].oid == oid)
+            return &r->known.p[i];
+    return NULL;
+}
+
+static bool name_taken(const struct source *src, struct str name)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (str_eq(src->tables.p[i].name, name))
+            return true;
+    return false;
+}
+
+static const char *refusal(char kind, bool has_children, bool is_child)
+{
+    if (kind == 'v' || kind == 'm')
+        return "a view";
+    if (kind != 'p' && (has_children || is_child))
+        return "part of an inheritance tree";
+    return NULL;
+}
+
+static enum status add_table(struct reading *r, const PGresult *res, int row)
+{
+    struct source *src = r->src;
+    struct str name = str_of(PQgetvalue(res, row, 2));
+    char kind = *PQgetvalue(res, row, 3);
+    if (name_taken(src, name))
+        return OK; /* hidden by one earlier in the search path */
+    struct src_table *t = source_add(src);
+    struct known k = {.oid = number_at(res, row, 0),
+                      .index = src->tables.n - 1,
+                      .is_plain = kind == 'r' || kind == 'p'};
+    if (!t || !VEC_PUSH(&src->arena, &r->known, k))
+        return err_nomem(r->err);
+    t->kind = SRC_PG;
+    t->name = str_copy(&src->arena, name);
+    t->namespace_ = str_copy(&src->arena, str_of(PQgetvalue(res, row, 1)));
+    t->refused = refusal(kind, number_at(res, row, 4), number_at(res, row, 5));
+    return t->name.p && t->namespace_.p ? OK : err_nomem(r->err);
+}
+
+static enum type type_of(uint32_t oid, char typtype)
+{
+    switch ((enum pg_oid)oid) {
+    case OID_BOOL:
+        return T_BOOL;
+    case OID_INT2:
+    case OID_INT4:
+    case OID_INT8:
+    case OID_OID:
+        return T_INT;
+    case OID_FLOAT4:
+    case OID_FLOAT8:
+        return T_REAL;
+    case OID_NUMERIC:
+        return T_DEC;
+    case OID_DATE:
+        return T_DATE;
+    case OID_TIME:
+        return T_TIME;
+    case OID_TIMESTAMP:
+    case OID_TIMESTAMPTZ:
+        return T_TIMESTAMP;
+    case OID_UUID:
+        return T_UUID;
+    case OID_CHAR:
+    case OID_NAME:
+    case OID_TEXT:
+    case OID_BPCHAR:
+    case OID_VARCHAR:
+        return T_TEXT;
+    }
+    return typtype == 'd' ? T_UNKNOWN : T_TEXT;
+}
+
+static bool is_native(uint32_t oid, char typtype)
+{
+    return typtype == 'e' ||
+           (type_of(oid, 'd') != T_UNKNOWN && oid != OID_CHAR);
+}
+
+static enum status add_column(struct reading *r, const PGresult *res, int row)
+{
+    struct known *k = find(r, number_at(res, row, 0));
+    if (!k)
+        return OK;
+    struct arena *a = &r->src->arena;
+    char typtype = *PQgetvalue(res, row, 5);
+    struct src_column c = {.type_oid = (uint32_t)number_at(res, row, 4)};
+    c.name = str_copy(a, str_of(PQgetvalue(res, row, 2)));
+    /* Nobody enforces NOT NULL of a foreign table. */
+    c.not_null = k->is_plain && number_at(res, row, 3);
+    c.type = type_of(c.type_oid, typtype);
+    c.as_text = !is_native(c.type_oid, typtype);
+    if (typtype == 'e')
+        c.type_oid = OID_TEXT;
+    if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||
+        !VEC_PUSH(a, &k->attnums, (int)number_at(res, row, 1)))
+        return err_nomem(r->err);
+    struct src_table *t = &r->src->tables.p[k->index];
+    t->cols = k->cols.p;
+    t->n_cols = k->cols.n;
+    return OK;
+}
+
+/* Numbers in "1 2" or "{1,2}"; returns how many, at most max. */
+static size_t read_numbers(const char *s, int *out, size_t max)
+{
+    size_t n = 0;
+    while (*s && n < max) {
+        char *end;
+        while (*s && (*s < '0' || *s > '9') && *s != '-')
+            s++;
+        if (!*s)
+            break;
+        out[n++] = (int)strtol(s, &end, 10);
+        if (end == s)
+            break;
+        s = end;
+    }
+    return n;
+}
+
+enum { MAX_KEY = 32 }; /* columns of an index, PostgreSQL's limit */
+
+static uint32_t position(const struct known *k, int attnum)
+{
+    for (uint32_t i = 0; i < k->attnums.n; i++)
+        if (k->attnums.p[i] == attnum)
+            return i;
+    return UINT32_MAX;
+}
+
+static enum status add_key(struct reading *r, const PGresult *res, int row)
+{
+    int nums[MAX_KEY];
+    struct known *k = find(r, number_at(res, row, 0));
+    if (!k)
+        return OK;
+    struct src_table *t = &r->src->tables.p[k->index];
+    size_t n = read_numbers(PQgetvalue(res, row, 1), nums, MAX_KEY);
+    size_t n_key = number_at(res, row, 2); /* without INCLUDE columns */
+    struct src_key key = {.n_cols = n_key < n ? n_key : n};
+    key.cols = NEWS(&r->src->arena, uint32_t, MAX_KEY);
+    if (!key.cols)
+        return err_nomem(r->err);
+    for (size_t i = 0; i < key.n_cols; i++) {
+        key.cols[i] = position(k, nums[i]);
+        if (key.cols[i] == UINT32_MAX || !t->cols[key.cols[i]].not_null)
+            return OK;
+    }
+    if (key.n_cols && !VEC_PUSH(&r->src->arena, &t->keys, key))
+        return err_nomem(r->err);
+    return OK;
+}
+
+static enum status add_fk(struct reading *r, const PGresult *res, int row)
+{
+    int from[MAX_KEY], to[MAX_KEY];
+    struct arena *a = &r->src->arena;
+    struct known *k = find(r, number_at(res, row, 0));
+    struct known *ref = find(r, number_at(res, row, 2));
+    size_t n = read_numbers(PQgetvalue(res, row, 1), from, MAX_KEY);
+    if (!k || !ref || read_numbers(PQgetvalue(res, row, 3), to, MAX_KEY) != n)
+        return OK;
+    struct src_table *rt = &r->src->tables.p[ref->index];
+    struct src_fk f = {.n_cols = n, .ref_table = rt->name};
+    f.cols = NEWS(a, uint32_t, n + 1);
+    f.ref_cols = NEWS(a, struct str, n + 1);
+    if (!f.cols || !f.ref_cols)
+        return err_nomem(r->err);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t c = position(ref, to[i]);
+        f.cols[i] = position(k, from[i]);
+        if (f.cols[i] == UINT32_MAX || c == UINT32_MAX)
+            return OK;
+        f.ref_cols[i] = rt->cols[c].name;
+    }
+    return VEC_PUSH(a, &r->src->tables.p[k->index].fks, f) ? OK
+                                                           : err_nomem(r->err);
+}
+
+static enum status each_row(struct reading *r, const char *sql,
+                            enum status (*one)(struct reading *,
+                                               const PGresult *, int))
+{
+    PGresult *res;
+    TRY(pg_query(r->src, sql, NULL, &res, r->err));
+    enum status s = OK;
+    for (int i = 0; s == OK && i < PQntuples(res); i++)
+        s = one(r, res, i);
+    PQclear(res);
+    return s;
+}
+
+enum status pg_catalogue(struct source *src, struct err *err)
+{
+    struct reading r = {.src = src, .err = err};
+    TRY(each_row(&r, tables_sql, add_table));
+    TRY(each_row(&r, columns_sql, add_column));
+    TRY(each_row(&r, keys_sql, add_key));
+    return each_row(&r, fks_sql, add_fk);
+}

@@ -1,0 +1,64 @@
+#!/bin/bash
+# A PostgreSQL server of one's own for a test: a new cluster in a temporary
+# folder, on a Unix socket there and nowhere else, stopped and removed at the
+# end.
+#
+#     pg.sh start    prints the folder; a client gives host=FOLDER user=postgres
+#     pg.sh stop FOLDER
+#
+# Exit status 77: no server to be had on this machine (1 when CI is set).
+set -u
+
+none() {
+    echo "no PostgreSQL server: $*" >&2
+    [ -n "${dir:-}" ] && rm -rf "$dir"
+    [ -n "${CI:-}" ] && exit 1
+    exit 77
+}
+
+bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
+[ -n "$bin" ] || bin=$(dirname "$(command -v initdb || echo /nowhere/initdb)")
+[ -x "$bin/initdb" ] || none "initdb was not found"
+
+# PostgreSQL refuses to run as root, and initdb needs a /dev/null that its user
+# may write to. Where the machine's is closed, the server gets one of its own,
+# in a mount namespace that nothing else sees.
+as=()
+if [ "$(id -u)" = 0 ]; then
+    id postgres >/dev/null 2>&1 || none "there is no user postgres"
+    as=(setpriv --reuid=postgres --regid=postgres --clear-groups)
+fi
+own_null() {
+    [ "$(id -u)" = 0 ] || return 0
+    "${as[@]}" test -w /dev/null && return 0
+    mknod -m 666 "$1/null" c 1 3 && unshare -m true ||
+        none "user postgres may not write to /dev/null"
+    as=(unshare -m sh -c 'mount --bind "$0" /dev/null && exec "$@"' "$1/null" "${as[@]}")
+}
+
+start() {
+    dir=$(mktemp -d "${TMPDIR:-/tmp}/dpcpg.XXXXXX") || none "no temporary folder"
+    cd "$dir" || none "no temporary folder"
+    own_null "$dir"
+    [ "$(id -u)" = 0 ] && chown postgres "$dir" && chmod 711 "$dir"
+    "${as[@]}" "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 \
+        --locale=C --no-sync >"$dir/log" 2>&1 ||
+        none "initdb failed: $(tail -3 "$dir/log")"
+    "${as[@]}" "$bin/pg_ctl" -s -w -D "$dir/data" -l "$dir/data/log" -o \
+        "-k $dir -c listen_addresses= -c fsync=off -c shared_buffers=32MB \
+-c max_connections=20 -c autovacuum=off ${DPC_PG_OPTIONS:-}" start \
+        >/dev/null 2>&1 || none "the server did not start: $(tail -3 "$dir/data/log")"
+    echo "$dir"
+}
+
+stop() {
+    cd "$1" || exit 1
+    "${as[@]}" "$bin/pg_ctl" -s -D "$1/data" -m immediate stop >/dev/null 2>&1
+    cd / && rm -rf "$1"
+}
+
+case "${1:-} ${2:-}" in
+"start ") start ;;
+"stop "?*) stop "$2" ;;
+*) echo "usage: pg.sh start | stop FOLDER" >&2; exit 2 ;;
+esac
