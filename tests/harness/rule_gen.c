@@ -97,6 +97,8 @@ static void add_constraint(struct gen *g, uint64_t *seed)
 
 static char pick_table(enum gen_class c, uint64_t *seed)
 {
+    if (c == GEN_EXACT)
+        return "RSSR"[universe_random(seed, 4)];
     return c == GEN_SEVERAL ? "RSPR"[universe_random(seed, 4)] : 'R';
 }
 

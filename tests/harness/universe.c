@@ -96,6 +96,16 @@ static bool is_valid(const struct universe *u, const struct tiny *t)
     return true;
 }
 
+void universe_recount(struct universe *u)
+{
+    for (unsigned set = 0; set < 1u << u->n_slots; set++) {
+        struct tiny t;
+        universe_instance(u, set, &t);
+        u->valid[set] = is_valid(u, &t);
+        u->count[set] = u->valid[set] ? tiny_count(&t) : 0;
+    }
+}
+
 bool universe_init(struct universe *u, const struct cq *q, int domain,
                    int copies, uint64_t *seed)
 {
@@ -113,12 +123,7 @@ bool universe_init(struct universe *u, const struct cq *q, int domain,
         else if (!add_slots(u, i, domain, copies))
             return false;
     }
-    for (unsigned set = 0; set < 1u << u->n_slots; set++) {
-        struct tiny t;
-        universe_instance(u, set, &t);
-        u->valid[set] = is_valid(u, &t);
-        u->count[set] = u->valid[set] ? tiny_count(&t) : 0;
-    }
+    universe_recount(u);
     return u->valid[0];
 }
 

@@ -33,6 +33,8 @@ struct universe {
  * `copies` times; public tables get rows by chance. False: too many slots. */
 bool universe_init(struct universe *u, const struct cq *q, int domain,
                    int copies, uint64_t *seed);
+/* After base.tables of public tables have been changed by hand. */
+void universe_recount(struct universe *u);
 void universe_instance(const struct universe *u, unsigned set, struct tiny *t);
 unsigned universe_distance(const struct universe *u, unsigned x, unsigned y);
 /* Fills `local` for neighbours of `order` rows. */
