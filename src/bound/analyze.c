@@ -3,9 +3,11 @@
  * upper bounds, lower bounds, advice, words.
  */
 #include "bound/bound.h"
+#include "bound/lower.h"
 #include "bound/upper.h"
+#include "bound/words.h"
 
-enum { DEFAULT_WORK = 20000000 };
+enum { DEFAULT_WORK = 20000000, LOWER_WORK = 3000000, ADVICE_WORK = 3000000 };
 
 struct analysis {
     struct arena *a;
@@ -97,6 +99,54 @@ static enum status upper_side(struct analysis *s, struct err *err)
     return OK;
 }
 
+/* --- lower bounds --------------------------------------------------------- */
+
+static enum status lower_of(struct analysis *s, struct bound_relation *r,
+                            struct lower *l, bool *unbounded, struct err *err)
+{
+    *l = (struct lower){.a = s->a,
+                        .q = s->q,
+                        .up = &s->up,
+                        .table = r->table,
+                        .target = r->upper};
+    struct work work = {.left = s->opt->work ? s->opt->work : LOWER_WORK};
+    l->work = &work;
+    *unbounded = false;
+    TRY(kinds_make(s->a, s->up.t, &l->kinds, err));
+    if (r->upper == U128_INF)
+        TRY(lower_pump(l, s->opt->witness_n, unbounded, err));
+    if (*unbounded)
+        return OK;
+    TRY(lower_glue(l, err));
+    if (l->best < l->target)
+        TRY(lower_blowup(l, err));
+    return l->best < l->target ? lower_search(l, err) : OK;
+}
+
+static enum status lower_side(struct analysis *s, struct err *err)
+{
+    struct bound *b = s->out;
+    if (s->up.t->unsat || s->up.t->n_calcs > 0)
+        return OK;
+    for (size_t i = 0; i < b->n_relations; i++) {
+        struct bound_relation *r = &b->relations[i];
+        struct lower l;
+        bool unbounded;
+        if (!r->is_private || r->upper == 0)
+            continue;
+        TRY(lower_of(s, r, &l, &unbounded, err));
+        r->lower = unbounded ? U128_INF : l.best;
+        if (l.best == 0 || (b->has_witness && r->lower <= b->lower))
+            continue;
+        b->lower = r->lower;
+        b->has_witness = true;
+        b->witness = l.witness;
+        b->witness.family = unbounded;
+        b->witness.n = unbounded ? l.best : 0;
+    }
+    return OK;
+}
+
 enum status bound_analyze(struct arena *a, const struct cq *q,
                           const struct bound_options *opt, struct bound *out,
                           struct err *err)
@@ -106,7 +156,12 @@ enum status bound_analyze(struct arena *a, const struct cq *q,
     s.work.left = opt->work ? opt->work : DEFAULT_WORK;
     TRY(shape(&s, err));
     TRY(upper_side(&s, err));
+    if (opt->want_lower)
+        TRY(lower_side(&s, err));
     out->gave_up = s.work.exhausted;
     out->exact = out->lower == out->upper;
-    return OK;
+    struct work words = {.left = ADVICE_WORK};
+    if (opt->want_advice)
+        TRY(advice_make(a, &s.up, &words, out, err));
+    return explain_make(a, &s.up, out, err);
 }
