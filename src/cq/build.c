@@ -425,6 +425,15 @@ static enum status check_safe(struct finish *f)
     return E_SYNTAX;
 }
 
+/* Does the term say nothing that the outs before it do not? */
+static bool is_idle_out(const struct cq *q, struct term t)
+{
+    bool idle = t.kind == TERM_CONST;
+    for (uint32_t i = 0; i < q->n_outs; i++)
+        idle |= term_eq(q->outs[i], t);
+    return idle;
+}
+
 static enum status number_all(struct finish *f)
 {
     struct cq_builder *b = f->b;
@@ -436,7 +445,8 @@ static enum status number_all(struct finish *f)
     for (size_t i = 0; i < b->outs.n; i++) {
         struct term t = resolve(f, b->outs.p[i]);
         TRY(number_term(f, &t));
-        q->outs[q->n_outs++] = t;
+        if (!b->tidy_outs || i < b->n_group || !is_idle_out(q, t))
+            q->outs[q->n_outs++] = t;
     }
     q->n_group = b->n_group;
     for (uint32_t i = 0; i < q->n_atoms; i++)

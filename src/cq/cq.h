@@ -101,6 +101,7 @@ struct cq_builder {
     VEC(struct calc) calcs;
     VEC(struct term) outs;
     uint32_t n_group;
+    bool tidy_outs; /* drop constants and repeats among the outs that count */
     struct str name;
     /* equalities recorded while building, applied by cq_finish */
     VEC(struct cmp) equals; /* op is ignored */

@@ -1,89 +1,258 @@
 /*
- * Expressions as trees: variables, equality, substitution, text. Evaluation
- * is in expr_eval.c. Recursion is bounded by EXPR_MAX_DEPTH, which the
- * readers of expressions keep.
+ * Expressions as trees: names, construction, comparison, copying, printing.
+ * One table holds each operation's name and number of arguments, so that the
+ * printer, the rule reader and the SQL front end cannot disagree. Trees are
+ * small: readers keep EXPR_MAX_DEPTH, so plain recursion is used.
  */
 #include "cq/expr.h"
 
-static const char *const names[X_N_OPS] = {
-    [X_CONST] = "const",
-    [X_VAR] = "var",
-    [X_AND] = "and",
-    [X_OR] = "or",
-    [X_NOT] = "not",
-    [X_EQ] = "eq",
-    [X_NE] = "ne",
-    [X_LT] = "lt",
-    [X_LE] = "le",
-    [X_GT] = "gt",
-    [X_GE] = "ge",
-    [X_ISNULL] = "isnull",
-    [X_ISTRUE] = "istrue",
-    [X_ISFALSE] = "isfalse",
-    [X_DISTINCT] = "distinct",
-    [X_IN] = "in",
-    [X_LIKE] = "like",
-    [X_ILIKE] = "ilike",
-    [X_CASE] = "case",
-    [X_COALESCE] = "coalesce",
-    [X_NULLIF] = "nullif",
-    [X_ADD] = "add",
-    [X_SUB] = "sub",
-    [X_MUL] = "mul",
-    [X_NEG] = "neg",
-    [X_ABS] = "abs",
-    [X_DIV] = "div",
-    [X_MOD] = "mod",
-    [X_LOWER] = "lower",
-    [X_UPPER] = "upper",
-    [X_LENGTH] = "length",
-    [X_SUBSTR] = "substr",
-    [X_CONCAT] = "concat",
-    [X_TRIM] = "trim",
-    [X_LTRIM] = "ltrim",
-    [X_RTRIM] = "rtrim",
-    [X_REPLACE] = "replace",
-    [X_EXTRACT] = "extract",
-    [X_DATE_TRUNC] = "date_trunc",
-    [X_TO_DATE] = "to_date",
-    [X_ROUND] = "round",
-    [X_FLOOR] = "floor",
-    [X_CEIL] = "ceil",
-    [X_LEAST] = "least",
-    [X_GREATEST] = "greatest",
+#include <string.h>
+
+enum { ANY_ARGS = 255 };
+
+struct op_info {
+    const char *name;
+    uint8_t min_args, max_args;
+};
+
+static const struct op_info ops[X_N_OPS] = {
+    [X_CONST] = {"const", 0, 0},
+    [X_VAR] = {"var", 0, 0},
+    [X_AND] = {"and", 1, ANY_ARGS},
+    [X_OR] = {"or", 1, ANY_ARGS},
+    [X_NOT] = {"not", 1, 1},
+    [X_EQ] = {"eq", 2, 2},
+    [X_NE] = {"ne", 2, 2},
+    [X_LT] = {"lt", 2, 2},
+    [X_LE] = {"le", 2, 2},
+    [X_GT] = {"gt", 2, 2},
+    [X_GE] = {"ge", 2, 2},
+    [X_ISNULL] = {"isnull", 1, 1},
+    [X_ISTRUE] = {"istrue", 1, 1},
+    [X_ISFALSE] = {"isfalse", 1, 1},
+    [X_DISTINCT] = {"distinct", 2, 2},
+    [X_IN] = {"in", 2, ANY_ARGS},
+    [X_LIKE] = {"like", 2, 3},
+    [X_ILIKE] = {"ilike", 2, 3},
+    [X_CASE] = {"case", 3, ANY_ARGS},
+    [X_COALESCE] = {"coalesce", 1, ANY_ARGS},
+    [X_NULLIF] = {"nullif", 2, 2},
+    [X_ADD] = {"add", 2, 2},
+    [X_SUB] = {"sub", 2, 2},
+    [X_MUL] = {"mul", 2, 2},
+    [X_NEG] = {"neg", 1, 1},
+    [X_ABS] = {"abs", 1, 1},
+    [X_DIV] = {"div", 2, 2},
+    [X_MOD] = {"mod", 2, 2},
+    [X_LOWER] = {"lower", 1, 1},
+    [X_UPPER] = {"upper", 1, 1},
+    [X_LENGTH] = {"length", 1, 1},
+    [X_SUBSTR] = {"substr", 2, 3},
+    [X_CONCAT] = {"concat", 2, 2},
+    [X_TRIM] = {"trim", 1, 2},
+    [X_LTRIM] = {"ltrim", 1, 2},
+    [X_RTRIM] = {"rtrim", 1, 2},
+    [X_REPLACE] = {"replace", 3, 3},
+    [X_EXTRACT] = {"extract", 2, 2},
+    [X_DATE_TRUNC] = {"date_trunc", 2, 2},
+    [X_TO_DATE] = {"to_date", 1, 1},
+    [X_ROUND] = {"round", 1, 2},
+    [X_FLOOR] = {"floor", 1, 1},
+    [X_CEIL] = {"ceil", 1, 1},
+    [X_LEAST] = {"least", 1, ANY_ARGS},
+    [X_GREATEST] = {"greatest", 1, ANY_ARGS},
+    [X_TO_REAL] = {"to_real", 1, 1},
+    [X_TO_TIMESTAMP] = {"to_timestamp", 1, 1},
+    [X_TO_TEXT] = {"to_text", 1, 1},
+    [X_POSITION] = {"position", 2, 2},
 };
 
 const char *expr_op_name(enum expr_op op)
 {
-    return names[op];
+    return (unsigned)op < X_N_OPS ? ops[op].name : "?";
 }
 
 bool expr_op_find(struct str name, enum expr_op *out)
 {
-    for (int i = X_AND; i < X_N_OPS; i++)
-        if (str_is(name, names[i])) {
+    for (unsigned i = X_VAR + 1; i < X_N_OPS; i++)
+        if (str_is(name, ops[i].name)) {
             *out = (enum expr_op)i;
             return true;
         }
     return false;
 }
 
+bool expr_op_takes(enum expr_op op, size_t n_args)
+{
+    return n_args >= ops[op].min_args &&
+           (ops[op].max_args == ANY_ARGS || n_args <= ops[op].max_args);
+}
+
+/* The common type of two branches: exact numbers widen, others must agree. */
+static enum type join_types(enum type a, enum type b)
+{
+    if (a == b)
+        return a;
+    if ((a == T_INT && b == T_DEC) || (a == T_DEC && b == T_INT))
+        return T_DEC;
+    if ((a == T_REAL && (b == T_INT || b == T_DEC)) ||
+        (b == T_REAL && (a == T_INT || a == T_DEC)))
+        return T_REAL;
+    if ((a == T_DATE && b == T_TIMESTAMP) || (a == T_TIMESTAMP && b == T_DATE))
+        return T_TIMESTAMP;
+    return T_UNKNOWN;
+}
+
+static bool is_null_const(const struct expr *e)
+{
+    return e->op == X_CONST && e->val.is_null;
+}
+
+/* Over the arguments from, from + step, ...; NULL constants have no say. */
+static enum type join_args(struct expr *const *args, uint32_t n, uint32_t from,
+                           uint32_t step)
+{
+    enum type t = T_UNKNOWN;
+    bool any = false;
+    for (uint32_t i = from; i < n; i += step) {
+        if (is_null_const(args[i]))
+            continue;
+        t = any ? join_types(t, args[i]->type) : args[i]->type;
+        any = true;
+    }
+    return t;
+}
+
+static enum type case_type(struct expr *const *args, uint32_t n)
+{
+    enum type t = join_args(args, n - 1, 1, 2);
+    if (n % 2 == 0 || is_null_const(args[n - 1]))
+        return t;
+    return t == T_UNKNOWN ? args[n - 1]->type
+                          : join_types(t, args[n - 1]->type);
+}
+
+static enum type sum_type(enum expr_op op, enum type a, enum type b)
+{
+    if (a == T_DATE && b == T_DATE)
+        return op == X_SUB ? T_INT : T_UNKNOWN;
+    if (a == T_DATE && b == T_INT)
+        return T_DATE;
+    if (b == T_DATE && a == T_INT && op == X_ADD)
+        return T_DATE;
+    return join_types(a, b);
+}
+
+enum type expr_op_type(enum expr_op op, struct expr *const *args, uint32_t n)
+{
+    switch (op) {
+    case X_LOWER:
+    case X_UPPER:
+    case X_SUBSTR:
+    case X_CONCAT:
+    case X_TRIM:
+    case X_LTRIM:
+    case X_RTRIM:
+    case X_REPLACE:
+    case X_TO_TEXT:
+        return T_TEXT;
+    case X_LENGTH:
+    case X_POSITION:
+        return T_INT;
+    case X_EXTRACT:
+        return T_DEC;
+    case X_DATE_TRUNC:
+    case X_TO_TIMESTAMP:
+        return T_TIMESTAMP;
+    case X_TO_DATE:
+        return T_DATE;
+    case X_TO_REAL:
+        return T_REAL;
+    case X_CASE:
+        return case_type(args, n);
+    case X_COALESCE:
+    case X_LEAST:
+    case X_GREATEST:
+        return join_args(args, n, 0, 1);
+    case X_ADD:
+    case X_SUB:
+        return sum_type(op, args[0]->type, args[1]->type);
+    case X_MUL:
+    case X_DIV:
+    case X_MOD:
+        return join_types(args[0]->type, args[1]->type);
+    case X_NULLIF:
+    case X_NEG:
+    case X_ABS:
+    case X_ROUND:
+    case X_FLOOR:
+    case X_CEIL:
+        return args[0]->type;
+    default:
+        return T_BOOL;
+    }
+}
+
+struct expr *expr_const(struct arena *a, struct value v)
+{
+    struct expr *e = NEW(a, struct expr);
+    if (!e)
+        return NULL;
+    e->op = X_CONST;
+    e->type = v.is_null ? T_UNKNOWN : v.type;
+    e->val = v;
+    return e;
+}
+
+struct expr *expr_var(struct arena *a, uint32_t var, enum type t)
+{
+    struct expr *e = NEW(a, struct expr);
+    if (!e)
+        return NULL;
+    e->op = X_VAR;
+    e->type = t;
+    e->var = var;
+    return e;
+}
+
+struct expr *expr_new(struct arena *a, enum expr_op op, uint32_t n_args,
+                      struct expr *const *args)
+{
+    struct expr *e = NEW(a, struct expr);
+    if (!e || !(e->args = NEWS(a, struct expr *, n_args)))
+        return NULL;
+    e->op = op;
+    e->n_args = n_args;
+    memcpy(e->args, args, n_args * sizeof *args);
+    e->type = expr_op_type(op, args, n_args);
+    return e;
+}
+
 vset expr_vars(const struct expr *e)
 {
-    vset s = e->op == X_VAR ? vset_one(e->var) : 0;
+    if (e->op == X_VAR)
+        return vset_one(e->var);
+    vset s = 0;
     for (uint32_t i = 0; i < e->n_args; i++)
         s |= expr_vars(e->args[i]);
     return s;
+}
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+    if (a->is_null || b->is_null)
+        return a->is_null && b->is_null;
+    return a->type == b->type && value_eq(a, b);
 }
 
 bool expr_equal(const struct expr *a, const struct expr *b)
 {
     if (a->op != b->op || a->n_args != b->n_args)
         return false;
+    if (a->op == X_CONST)
+        return same_value(&a->val, &b->val);
     if (a->op == X_VAR)
         return a->var == b->var;
-    if (a->op == X_CONST)
-        return a->val.type == b->val.type && value_eq(&a->val, &b->val);
     for (uint32_t i = 0; i < a->n_args; i++)
         if (!expr_equal(a->args[i], b->args[i]))
             return false;
@@ -93,41 +262,37 @@ bool expr_equal(const struct expr *a, const struct expr *b)
 struct expr *expr_map(struct arena *a, const struct expr *e, const uint32_t *to,
                       const struct value *const *consts)
 {
-    struct expr *r = NEW(a, struct expr);
-    if (!r)
+    if (e->op == X_VAR && consts && consts[e->var])
+        return expr_const(a, *consts[e->var]);
+    struct expr *c = NEW(a, struct expr);
+    if (!c)
         return NULL;
-    *r = *e;
-    if (e->op == X_VAR && consts && consts[e->var]) {
-        r->op = X_CONST;
-        r->val = *consts[e->var];
-        return r;
-    }
-    if (e->op == X_VAR)
-        r->var = to[e->var];
-    r->args = NEWS(a, struct expr *, e->n_args + 1);
-    if (!r->args)
+    *c = *e;
+    if (e->op == X_VAR && to)
+        c->var = to[e->var];
+    if (e->n_args == 0)
+        return c;
+    if (!(c->args = NEWS(a, struct expr *, e->n_args)))
         return NULL;
-    for (uint32_t i = 0; i < e->n_args; i++) {
-        r->args[i] = expr_map(a, e->args[i], to, consts);
-        if (!r->args[i])
+    for (uint32_t i = 0; i < e->n_args; i++)
+        if (!(c->args[i] = expr_map(a, e->args[i], to, consts)))
             return NULL;
-    }
-    return r;
+    return c;
 }
 
 void expr_print(struct sb *b, const struct expr *e,
                 struct str (*var_name)(const void *ctx, uint32_t var),
                 const void *ctx)
 {
-    if (e->op == X_CONST) {
-        value_print(b, &e->val);
-        return;
-    }
     if (e->op == X_VAR) {
         sb_str(b, var_name(ctx, e->var));
         return;
     }
-    sb_cstr(b, names[e->op]);
+    if (e->op == X_CONST) {
+        value_print(b, &e->val);
+        return;
+    }
+    sb_cstr(b, expr_op_name(e->op));
     sb_char(b, '(');
     for (uint32_t i = 0; i < e->n_args; i++) {
         if (i)

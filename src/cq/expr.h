@@ -63,6 +63,10 @@ enum expr_op {
     X_CEIL,
     X_LEAST,
     X_GREATEST,
+    X_TO_REAL,      /* nearest double; what PostgreSQL compares reals with */
+    X_TO_TIMESTAMP, /* date to timestamp at midnight */
+    X_TO_TEXT,      /* of an integer, boolean, UUID or text */
+    X_POSITION,     /* text, part: from 1, 0 when absent */
     X_N_OPS
 };
 
@@ -77,6 +81,17 @@ struct expr {
 
 const char *expr_op_name(enum expr_op op); /* "or", "like", ... */
 bool expr_op_find(struct str name, enum expr_op *out);
+/* Can the operation take so many arguments? Readers must ask. */
+bool expr_op_takes(enum expr_op op, size_t n_args);
+/* The type of op over these arguments; T_UNKNOWN when the data decide. */
+enum type expr_op_type(enum expr_op op, struct expr *const *args,
+                       uint32_t n_args);
+/* Nodes; NULL when memory is out. expr_new takes its type from
+ * expr_op_type. */
+struct expr *expr_const(struct arena *a, struct value v);
+struct expr *expr_var(struct arena *a, uint32_t var, enum type t);
+struct expr *expr_new(struct arena *a, enum expr_op op, uint32_t n_args,
+                      struct expr *const *args);
 vset expr_vars(const struct expr *e);
 bool expr_equal(const struct expr *a, const struct expr *b);
 /* A copy with variable v replaced by to[v] (a variable) or, where consts[v]
@@ -84,7 +99,9 @@ bool expr_equal(const struct expr *a, const struct expr *b);
 struct expr *expr_map(struct arena *a, const struct expr *e, const uint32_t *to,
                       const struct value *const *consts);
 /* vals[v] is the value of variable v. Scratch results live in `a`. Fails
- * only on exhausted memory. */
+ * only on exhausted memory. An operation whose arguments have types that it
+ * is not for (possible only where a column's type comes from the data) gives
+ * NULL. Integers that leave 64 bits become decimals. */
 enum status expr_eval(struct arena *a, const struct expr *e,
                       const struct value *vals, struct value *out,
                       struct err *err) WARN_UNUSED;

@@ -51,8 +51,7 @@ struct parser {
     struct err *err;
 };
 
-/* --- tokens ----------------------------------------------------------------
- */
+/* --- tokens --- */
 
 static bool is_alpha(char c)
 {
@@ -202,8 +201,7 @@ static enum status expect(struct parser *p, enum token t, const char *what)
     return accept(p, t) ? OK : bad(p, what);
 }
 
-/* --- terms ------------------------------------------------------------------
- */
+/* --- terms --- */
 
 static enum status variable(struct parser *p, struct str name, uint32_t *out)
 {
@@ -312,8 +310,7 @@ static enum status term(struct parser *p, struct term *out)
     return OK;
 }
 
-/* --- atoms ------------------------------------------------------------------
- */
+/* --- atoms --- */
 
 typedef VEC(struct term) terms_vec;
 
@@ -415,8 +412,7 @@ static enum status atom(struct parser *p, struct str name, size_t at)
     return OK;
 }
 
-/* --- conditions --------------------------------------------------------------
- */
+/* --- conditions --- */
 
 static enum status expression(struct parser *p, unsigned depth,
                               struct expr **out);
@@ -438,7 +434,9 @@ static enum status call(struct parser *p, struct str name, unsigned depth,
     next(p);
     e->args = args.p;
     e->n_args = (uint32_t)args.n;
-    e->type = T_UNKNOWN;
+    if (!expr_op_takes(e->op, args.n))
+        return bad(p, "another number of arguments");
+    e->type = expr_op_type(e->op, e->args, e->n_args);
     return OK;
 }
 
@@ -576,8 +574,7 @@ static enum status literal(struct parser *p)
     return comparison(p, l);
 }
 
-/* --- the rule
- * ------------------------------------------------------------------ */
+/* --- the rule --- */
 
 static enum status head(struct parser *p)
 {

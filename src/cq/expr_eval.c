@@ -1,0 +1,325 @@
+/*
+ * Evaluation of expressions on one row: SQL's three-valued logic, with NULL
+ * as "unknown". Every operation is total (PRIVACY: an error on some row would
+ * be an output that nobody paid for). Fixed-arity operations evaluate their
+ * arguments on the stack; only texts and wide decimals use the arena.
+ *
+ * Cost: linear in the size of the tree, times the length of the texts.
+ */
+#include "cq/expr_int.h"
+
+enum { MAX_FIXED = 3 };
+
+struct ctx {
+    struct arena *arena;
+    const struct value *vals;
+};
+
+static bool eval(const struct ctx *c, const struct expr *e, struct value *out);
+
+static struct value make_bool(bool b)
+{
+    struct value v = {.type = T_BOOL, .i = b};
+    return v;
+}
+
+enum truth { NO, YES, UNKNOWN };
+
+static enum truth truth_of(const struct value *v)
+{
+    if (v->is_null || v->type != T_BOOL)
+        return UNKNOWN;
+    return v->i ? YES : NO;
+}
+
+static struct value of_truth(enum truth t)
+{
+    return t == UNKNOWN ? value_null() : make_bool(t == YES);
+}
+
+/* AND stops at the first NO, OR at the first YES. */
+static bool eval_junction(const struct ctx *c, const struct expr *e,
+                          struct value *out)
+{
+    enum truth stop = e->op == X_AND ? NO : YES;
+    enum truth all = e->op == X_AND ? YES : NO;
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        struct value v;
+        if (!eval(c, e->args[i], &v))
+            return false;
+        enum truth t = truth_of(&v);
+        if (t == stop) {
+            *out = of_truth(stop);
+            return true;
+        }
+        if (t == UNKNOWN)
+            all = UNKNOWN;
+    }
+    *out = of_truth(all);
+    return true;
+}
+
+static enum truth compare(enum expr_op op, const struct value *l,
+                          const struct value *r)
+{
+    if (l->is_null || r->is_null || !type_comparable(l->type, r->type))
+        return UNKNOWN;
+    int c = value_cmp(l, r);
+    switch (op) {
+    case X_EQ:
+        return c == 0 ? YES : NO;
+    case X_NE:
+        return c != 0 ? YES : NO;
+    case X_LT:
+        return c < 0 ? YES : NO;
+    case X_LE:
+        return c <= 0 ? YES : NO;
+    case X_GT:
+        return c > 0 ? YES : NO;
+    default:
+        return c >= 0 ? YES : NO;
+    }
+}
+
+static bool eval_in(const struct ctx *c, const struct expr *e,
+                    struct value *out)
+{
+    struct value x, v;
+    if (!eval(c, e->args[0], &x))
+        return false;
+    enum truth result = NO;
+    for (uint32_t i = 1; i < e->n_args && result != YES; i++) {
+        if (!eval(c, e->args[i], &v))
+            return false;
+        enum truth t = compare(X_EQ, &x, &v);
+        if (t != NO)
+            result = t;
+    }
+    *out = of_truth(result);
+    return true;
+}
+
+/* when, then, when, then, ..., else (the last one may be missing) */
+static bool eval_case(const struct ctx *c, const struct expr *e,
+                      struct value *out)
+{
+    uint32_t i = 0;
+    for (; i + 1 < e->n_args; i += 2) {
+        struct value v;
+        if (!eval(c, e->args[i], &v))
+            return false;
+        if (truth_of(&v) == YES)
+            return eval(c, e->args[i + 1], out);
+    }
+    if (i < e->n_args)
+        return eval(c, e->args[i], out);
+    *out = value_null();
+    return true;
+}
+
+/* COALESCE, LEAST and GREATEST skip NULLs. */
+static bool eval_pick(const struct ctx *c, const struct expr *e,
+                      struct value *out)
+{
+    *out = value_null();
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        struct value v;
+        if (!eval(c, e->args[i], &v))
+            return false;
+        if (v.is_null)
+            continue;
+        if (e->op == X_COALESCE) {
+            *out = v;
+            return true;
+        }
+        enum expr_op op = e->op == X_LEAST ? X_LT : X_GT;
+        if (out->is_null || compare(op, &v, out) == YES)
+            *out = v;
+    }
+    return true;
+}
+
+static enum truth distinct(const struct value *l, const struct value *r)
+{
+    if (l->is_null || r->is_null)
+        return l->is_null == r->is_null ? NO : YES;
+    return compare(X_NE, l, r);
+}
+
+static bool eval_arith(struct arena *a, const struct expr *e,
+                       const struct value *v, struct value *out)
+{
+    *out = value_null();
+    if (num_is(&v[0]) && num_is(&v[1]))
+        return num_binary(a, e->op, &v[0], &v[1], out);
+    if (e->op == X_SUB && v[0].type == T_DATE && v[1].type == T_DATE) {
+        struct value l = value_int(v[0].i), r = value_int(v[1].i);
+        return num_binary(a, X_SUB, &l, &r, out);
+    }
+    bool add = e->op == X_ADD;
+    if ((add || e->op == X_SUB) && v[0].type == T_DATE && v[1].type == T_INT) {
+        int64_t days = v[1].i;
+        if (!add)
+            days = days == INT64_MIN ? INT64_MAX : -days;
+        *out = time_add_days(&v[0], days);
+    } else if (add && v[0].type == T_INT && v[1].type == T_DATE) {
+        *out = time_add_days(&v[1], v[0].i);
+    }
+    return true;
+}
+
+static bool eval_like(const struct expr *e, const struct value *v,
+                      struct value *out)
+{
+    struct str escape = e->n_args > 2 ? v[2].s : STR("\\");
+    *out = value_null();
+    if (v[0].type == T_TEXT && v[1].type == T_TEXT)
+        *out = make_bool(text_like(v[0].s, v[1].s, escape, e->op == X_ILIKE));
+    return true;
+}
+
+static bool eval_round(struct arena *a, const struct expr *e,
+                       const struct value *v, struct value *out)
+{
+    *out = value_null();
+    if (e->n_args == 1)
+        return num_unary(a, X_ROUND, &v[0], out);
+    if (v[1].type == T_INT && num_is(&v[0]) && v[0].type != T_REAL)
+        return num_round(a, &v[0], v[1].i, out);
+    return true;
+}
+
+/* Operations that are NULL if any argument is; none of v is NULL here. */
+static bool eval_strict(struct arena *a, const struct expr *e,
+                        const struct value *v, struct value *out)
+{
+    switch (e->op) {
+    case X_EQ:
+    case X_NE:
+    case X_LT:
+    case X_LE:
+    case X_GT:
+    case X_GE:
+        *out = of_truth(compare(e->op, &v[0], &v[1]));
+        return true;
+    case X_LIKE:
+    case X_ILIKE:
+        return eval_like(e, v, out);
+    case X_ADD:
+    case X_SUB:
+    case X_MUL:
+    case X_DIV:
+    case X_MOD:
+        return eval_arith(a, e, v, out);
+    case X_NEG:
+    case X_ABS:
+    case X_FLOOR:
+    case X_CEIL:
+        return num_unary(a, e->op, &v[0], out);
+    case X_ROUND:
+        return eval_round(a, e, v, out);
+    case X_LOWER:
+    case X_UPPER:
+    case X_LENGTH:
+        return text_unary(a, e->op, &v[0], out);
+    case X_EXTRACT:
+        return time_extract(a, v[0].s, &v[1], out);
+    case X_DATE_TRUNC:
+        *out = time_trunc(v[0].s, &v[1]);
+        return true;
+    case X_TO_DATE:
+        *out = time_to_date(&v[0]);
+        return true;
+    case X_TO_TIMESTAMP:
+        *out = time_to_timestamp(&v[0]);
+        return true;
+    case X_TO_REAL:
+        *out = num_to_real(&v[0]);
+        return true;
+    case X_TO_TEXT:
+        return text_of(a, &v[0], out);
+    default:
+        return text_op(a, e->op, v, e->n_args, out);
+    }
+}
+
+/* NOT, IS NULL, IS TRUE, IS FALSE, IS DISTINCT FROM, NULLIF: defined on
+ * NULLs; true when the operation was one of them. */
+static bool eval_lenient(const struct expr *e, const struct value *v,
+                         struct value *out)
+{
+    enum truth t = e->n_args ? truth_of(&v[0]) : UNKNOWN;
+    switch (e->op) {
+    case X_NOT:
+        *out = of_truth(t == UNKNOWN ? t : t == YES ? NO : YES);
+        return true;
+    case X_ISNULL:
+        *out = make_bool(v[0].is_null);
+        return true;
+    case X_ISTRUE:
+        *out = make_bool(t == YES);
+        return true;
+    case X_ISFALSE:
+        *out = make_bool(t == NO);
+        return true;
+    case X_DISTINCT:
+        *out = of_truth(distinct(&v[0], &v[1]));
+        return true;
+    case X_NULLIF:
+        *out = compare(X_EQ, &v[0], &v[1]) == YES ? value_null() : v[0];
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool eval_fixed(const struct ctx *c, const struct expr *e,
+                       struct value *out)
+{
+    struct value v[MAX_FIXED];
+    bool any_null = false;
+    *out = value_null();
+    if (e->n_args > MAX_FIXED)
+        return true;
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        if (!eval(c, e->args[i], &v[i]))
+            return false;
+        any_null |= v[i].is_null;
+    }
+    if (eval_lenient(e, v, out) || any_null)
+        return true;
+    return eval_strict(c->arena, e, v, out);
+}
+
+static bool eval(const struct ctx *c, const struct expr *e, struct value *out)
+{
+    switch (e->op) {
+    case X_CONST:
+        *out = e->val;
+        return true;
+    case X_VAR:
+        *out = c->vals[e->var];
+        return true;
+    case X_AND:
+    case X_OR:
+        return eval_junction(c, e, out);
+    case X_IN:
+        return eval_in(c, e, out);
+    case X_CASE:
+        return eval_case(c, e, out);
+    case X_COALESCE:
+    case X_LEAST:
+    case X_GREATEST:
+        return eval_pick(c, e, out);
+    default:
+        return eval_fixed(c, e, out);
+    }
+}
+
+enum status expr_eval(struct arena *a, const struct expr *e,
+                      const struct value *vals, struct value *out,
+                      struct err *err)
+{
+    struct ctx c = {a, vals};
+    return eval(&c, e, out) ? OK : err_nomem(err);
+}

@@ -1,0 +1,42 @@
+/*
+ * Inside the expression evaluator: the operations by kind of argument. Each
+ * returns false only when memory is out; an argument of a wrong type gives
+ * NULL. No argument is NULL (expr_eval.c has dealt with that).
+ */
+#ifndef CQ_EXPR_INT_H
+#define CQ_EXPR_INT_H
+
+#include "cq/expr.h"
+
+/* expr_num.c: exact numbers and doubles */
+bool num_is(const struct value *v); /* INT, DEC or REAL */
+bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
+                const struct value *r, struct value *out);
+bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
+               struct value *out);
+/* Rounds to `places` digits after the point, halves away from zero. */
+bool num_round(struct arena *a, const struct value *v, int64_t places,
+               struct value *out);
+struct value num_to_real(const struct value *v);
+
+/* expr_text.c */
+bool text_like(struct str s, struct str pattern, struct str escape, bool icase);
+bool text_unary(struct arena *a, enum expr_op op, const struct value *v,
+                struct value *out);
+/* v: n arguments of X_SUBSTR, X_CONCAT, X_TRIM.., X_REPLACE, X_POSITION */
+bool text_op(struct arena *a, enum expr_op op, const struct value *v,
+             uint32_t n, struct value *out);
+bool text_of(struct arena *a, const struct value *v, struct value *out);
+
+/* expr_time.c; values saturate at the ends of the 64-bit range */
+bool time_extract(struct arena *a, struct str field, const struct value *v,
+                  struct value *out);
+struct value time_trunc(struct str unit, const struct value *v);
+struct value time_to_date(const struct value *v);
+struct value time_to_timestamp(const struct value *v);
+struct value time_add_days(const struct value *date, int64_t days);
+/* Is the field (of extract) or unit (of date_trunc) one that we know? */
+bool time_field_known(struct str field, enum type t);
+bool time_unit_known(struct str unit);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * Arithmetic that cannot fail: 64-bit integers while they fit, else decimals
+ * digit by digit. The wide path is schoolbook on arrays of decimal digits;
+ * numbers have some tens of digits and the path is rare, so clarity wins.
+ * Doubles follow IEEE 754 (where PostgreSQL raises an overflow error we get
+ * an infinity).
+ */
+#include "cq/expr_int.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* sign * d[0] d[1] ... d[n-1] * 10^-scale, most significant digit first */
+struct digits {
+    bool neg;
+    size_t n, scale;
+    uint8_t *d;
+};
+
+/* NaN and the infinities of numeric are no numbers here: NULL results. */
+bool num_is(const struct value *v)
+{
+    if (v->type == T_DEC)
+        return v->s.n && v->s.p[v->s.n - 1] >= '0' && v->s.p[v->s.n - 1] <= '9';
+    return v->type == T_INT || v->type == T_REAL;
+}
+
+static bool read_digits(struct arena *a, const struct value *v,
+                        struct digits *out)
+{
+    char buf[32];
+    struct str s = v->s;
+    if (v->type == T_INT) {
+        snprintf(buf, sizeof buf, "%" PRId64, v->i);
+        s = str_of(buf);
+    }
+    *out = (struct digits){.d = NEWS(a, uint8_t, s.n + 1)};
+    bool point = false;
+    for (size_t i = 0; out->d && i < s.n; i++) {
+        if (s.p[i] == '-') {
+            out->neg = true;
+        } else if (s.p[i] == '.') {
+            point = true;
+        } else if (s.p[i] >= '0' && s.p[i] <= '9') {
+            out->d[out->n++] = (uint8_t)(s.p[i] - '0');
+            out->scale += point;
+        }
+    }
+    return out->d != NULL;
+}
+
+static bool write_digits(struct arena *a, const struct digits *x,
+                         struct value *out)
+{
+    struct sb b;
+    sb_init(&b, a);
+    if (x->neg)
+        sb_char(&b, '-');
+    if (x->n <= x->scale)
+        sb_char(&b, '0');
+    for (size_t i = 0; i < x->n + (x->scale > x->n ? x->scale - x->n : 0);
+         i++) {
+        size_t pad = x->scale > x->n ? x->scale - x->n : 0;
+        size_t total = x->n + pad;
+        if (total - i == x->scale)
+            sb_char(&b, '.');
+        sb_char(&b, (char)('0' + (i < pad ? 0 : x->d[i - pad])));
+    }
+    return !b.failed && value_parse_number(a, sb_view(&b), out);
+}
+
+/* Copies x into exactly `n` digits with `scale` (both large enough). */
+static bool widen(struct arena *a, const struct digits *x, size_t n,
+                  size_t scale, struct digits *out)
+{
+    *out = (struct digits){x->neg, n, scale, NEWS(a, uint8_t, n + 1)};
+    if (!out->d)
+        return false;
+    size_t right = scale - x->scale;
+    memcpy(out->d + (n - right - x->n), x->d, x->n);
+    return true;
+}
+
+/* |x| + |y| or |x| - |y| for equal shapes; the caller made |x| >= |y|. */
+static void add_digits(struct digits *x, const struct digits *y, bool minus)
+{
+    int carry = 0;
+    for (size_t i = x->n; i-- > 0;) {
+        int s = minus ? x->d[i] - y->d[i] - carry : x->d[i] + y->d[i] + carry;
+        carry = minus ? s < 0 : s > 9;
+        x->d[i] = (uint8_t)(minus ? s + 10 * carry : s - 10 * carry);
+    }
+}
+
+static bool wide_add(struct arena *a, const struct value *l,
+                     const struct value *r, bool minus, struct value *out)
+{
+    struct digits x, y, wx, wy;
+    if (!read_digits(a, l, &x) || !read_digits(a, r, &y))
+        return false;
+    size_t scale = x.scale > y.scale ? x.scale : y.scale;
+    size_t ix = x.n - x.scale, iy = y.n - y.scale;
+    size_t n = (ix > iy ? ix : iy) + 1 + scale;
+    if (!widen(a, &x, n, scale, &wx) || !widen(a, &y, n, scale, &wy))
+        return false;
+    wy.neg ^= minus;
+    bool smaller = memcmp(wx.d, wy.d, n) < 0;
+    struct digits *big = smaller ? &wy : &wx, *small = smaller ? &wx : &wy;
+    add_digits(big, small, wx.neg != wy.neg);
+    return write_digits(a, big, out);
+}
+
+static bool wide_mul(struct arena *a, const struct value *l,
+                     const struct value *r, struct value *out)
+{
+    struct digits x, y;
+    if (!read_digits(a, l, &x) || !read_digits(a, r, &y))
+        return false;
+    struct digits z = {x.neg != y.neg, x.n + y.n, x.scale + y.scale,
+                       NEWS(a, uint8_t, x.n + y.n + 1)};
+    if (!z.d)
+        return false;
+    for (size_t i = x.n; i-- > 0;) {
+        unsigned carry = 0;
+        for (size_t j = y.n; j-- > 0;) {
+            unsigned s = z.d[i + j + 1] + (unsigned)x.d[i] * y.d[j] + carry;
+            z.d[i + j + 1] = (uint8_t)(s % 10);
+            carry = s / 10;
+        }
+        z.d[i] = (uint8_t)(z.d[i] + carry);
+    }
+    return write_digits(a, &z, out);
+}
+
+/* Integer part of l / r, or the remainder with the sign of l; r is a 64-bit
+ * integer other than 0, l an integer of any width. */
+static bool wide_div(struct arena *a, const struct value *l, int64_t r,
+                     bool rest, struct value *out)
+{
+    struct digits x;
+    if (!read_digits(a, l, &x))
+        return false;
+    u128 by = r < 0 ? (u128)0 - (u128)(__int128)r : (u128)r, left = 0;
+    for (size_t i = 0; i < x.n; i++) {
+        left = left * 10 + x.d[i];
+        x.d[i] = (uint8_t)(left / by);
+        left %= by;
+    }
+    if (!rest) {
+        x.neg = x.neg != (r < 0);
+        return write_digits(a, &x, out);
+    }
+    __int128 m = (__int128)left; /* below 2^63 */
+    *out = value_int((int64_t)(x.neg ? -m : m));
+    return true;
+}
+
+static bool exact_divide(struct arena *a, enum expr_op op,
+                         const struct value *l, const struct value *r,
+                         struct value *out)
+{
+    bool whole = l->type == T_INT || !memchr(l->s.p, '.', l->s.n);
+    *out = value_null();
+    if (r->type != T_INT || r->i == 0 || !whole)
+        return true;
+    return wide_div(a, l, r->i, op == X_MOD, out);
+}
+
+static bool exact_binary(struct arena *a, enum expr_op op,
+                         const struct value *l, const struct value *r,
+                         struct value *out)
+{
+    bool narrow = l->type == T_INT && r->type == T_INT;
+    int64_t z;
+    *out = value_null();
+    switch (op) {
+    case X_ADD:
+    case X_SUB:
+        if (narrow && !(op == X_ADD ? __builtin_add_overflow(l->i, r->i, &z)
+                                    : __builtin_sub_overflow(l->i, r->i, &z)))
+            break;
+        return wide_add(a, l, r, op == X_SUB, out);
+    case X_MUL:
+        if (narrow && !__builtin_mul_overflow(l->i, r->i, &z))
+            break;
+        return wide_mul(a, l, r, out);
+    default:
+        if (!narrow || r->i == 0 || r->i == -1)
+            return exact_divide(a, op, l, r, out);
+        z = op == X_DIV ? l->i / r->i : l->i % r->i;
+    }
+    *out = value_int(z);
+    return true;
+}
+
+static struct value make_real(double f)
+{
+    struct value v = {.type = T_REAL, .f = f};
+    return v;
+}
+
+struct value num_to_real(const struct value *v)
+{
+    if (v->type == T_REAL)
+        return *v;
+    if (v->type == T_INT)
+        return make_real((double)v->i);
+    char buf[400];
+    if (v->type != T_DEC)
+        return value_null();
+    /* 400 digits decide a double: longer texts lose only what rounding (to
+     * nearest) would lose, save for ties beyond the cut. */
+    size_t n = v->s.n < sizeof buf - 1 ? v->s.n : sizeof buf - 1;
+    memcpy(buf, v->s.p, n);
+    buf[n] = '\0';
+    double f = strtod(buf, NULL);
+    const char *point = memchr(v->s.p, '.', v->s.n);
+    size_t whole = point ? (size_t)(point - v->s.p) : v->s.n;
+    if (whole > n)
+        f = v->s.p[0] == '-' ? -INFINITY : INFINITY;
+    return make_real(f);
+}
+
+bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
+                const struct value *r, struct value *out)
+{
+    if (l->type != T_REAL && r->type != T_REAL)
+        return exact_binary(a, op, l, r, out);
+    double x = num_to_real(l).f, y = num_to_real(r).f;
+    switch (op) {
+    case X_ADD:
+        *out = make_real(x + y);
+        return true;
+    case X_SUB:
+        *out = make_real(x - y);
+        return true;
+    case X_MUL:
+        *out = make_real(x * y);
+        return true;
+    case X_DIV:
+        *out = y == 0 ? value_null() : make_real(x / y);
+        return true;
+    default:
+        *out = value_null();
+        return true;
+    }
+}
+
+bool num_round(struct arena *a, const struct value *v, int64_t places,
+               struct value *out)
+{
+    struct digits x;
+    if (!read_digits(a, v, &x))
+        return false;
+    if (places >= 0 && (uint64_t)places >= x.scale) {
+        *out = *v;
+        return true;
+    }
+    /* the number of digits that go away */
+    int64_t limit = (int64_t)x.n + 1;
+    int64_t cut =
+        places < -limit ? limit + (int64_t)x.scale : (int64_t)x.scale - places;
+    struct digits w;
+    size_t extra = (size_t)cut >= x.n ? (size_t)cut + 1 - x.n : 1;
+    if (!widen(a, &x, x.n + extra, x.scale, &w))
+        return false;
+    size_t keep = w.n - (size_t)cut;
+    bool up = w.d[keep] >= 5;
+    memset(w.d + keep, 0, w.n - keep);
+    for (size_t i = keep; up && i-- > 0;) {
+        up = w.d[i] == 9;
+        w.d[i] = (uint8_t)(up ? 0 : w.d[i] + 1);
+    }
+    return write_digits(a, &w, out);
+}
+
+/* Towards minus (floor) or plus infinity (ceil). */
+static bool exact_floor(struct arena *a, const struct value *v, bool ceil_,
+                        struct value *out)
+{
+    struct digits x;
+    if (!read_digits(a, v, &x))
+        return false;
+    bool whole = true;
+    for (size_t i = x.n - x.scale; i < x.n; i++)
+        whole = whole && x.d[i] == 0;
+    x.n -= x.scale;
+    x.scale = 0;
+    bool away = !whole && x.neg != ceil_;
+    struct value cut;
+    if (!write_digits(a, &x, &cut))
+        return false;
+    struct value one = value_int(x.neg ? -1 : 1);
+    *out = cut;
+    return !away || exact_binary(a, X_ADD, &cut, &one, out);
+}
+
+static bool exact_unary(struct arena *a, enum expr_op op, const struct value *v,
+                        struct value *out)
+{
+    struct value zero = value_int(0);
+    *out = *v;
+    switch (op) {
+    case X_NEG:
+        return exact_binary(a, X_SUB, &zero, v, out);
+    case X_ABS:
+        return value_cmp(v, &zero) >= 0 ||
+               exact_binary(a, X_SUB, &zero, v, out);
+    case X_ROUND:
+        return v->type == T_INT || num_round(a, v, 0, out);
+    default:
+        return v->type == T_INT || exact_floor(a, v, op == X_CEIL, out);
+    }
+}
+
+bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
+               struct value *out)
+{
+    *out = value_null();
+    if (!num_is(v))
+        return true;
+    if (v->type != T_REAL)
+        return exact_unary(a, op, v, out);
+    double f = v->f;
+    f = op == X_NEG     ? -f
+        : op == X_ABS   ? fabs(f)
+        : op == X_ROUND ? rint(f)
+        : op == X_FLOOR ? floor(f)
+                        : ceil(f);
+    *out = make_real(f);
+    return true;
+}
