@@ -1,0 +1,111 @@
+/*
+ * The table of constructs, used twice: for refusals and for docs/sql.md. A
+ * test compares the document with what is printed here, so it cannot drift.
+ */
+#include "sql/sql_int.h"
+
+struct refusal {
+    const char *what, *message, *reason, *instead;
+};
+
+static const struct refusal refusals[N_CONSTRUCTS] = {
+#define YES(what, means)
+#define NO(id, what, message, reason, instead)                                 \
+    [NO_##id] = {what, message, reason, instead},
+#include "sql/constructs.def"
+#undef YES
+#undef NO
+};
+
+static const struct {
+    const char *what, *means;
+} accepted[] = {
+#define YES(what, means) {what, means},
+#define NO(id, what, message, reason, instead)
+#include "sql/constructs.def"
+#undef YES
+#undef NO
+};
+
+enum status sql_refuse(struct err *err, enum construct c, long position)
+{
+    const struct refusal *r = &refusals[c];
+    err_set(err, E_UNSUPPORTED, "%s", r->message);
+    err_detail(err, "%s", r->reason);
+    err_hint(err, "%s", r->instead);
+    err_at(err, position);
+    return E_UNSUPPORTED;
+}
+
+static void cell(struct sb *b, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '|')
+            sb_char(b, '\\');
+        sb_char(b, *s);
+    }
+}
+
+static void print_accepted(struct sb *b)
+{
+    sb_cstr(b, "## Accepted\n\n| SQL | meaning |\n|---|---|\n");
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+        sb_cstr(b, "| ");
+        cell(b, accepted[i].what);
+        sb_cstr(b, " | ");
+        cell(b, accepted[i].means);
+        sb_cstr(b, " |\n");
+    }
+}
+
+static void print_refused(struct sb *b)
+{
+    sb_cstr(b, "\n## Refused\n\n| SQL | message | why | instead |\n"
+               "|---|---|---|---|\n");
+    for (size_t i = 0; i < N_CONSTRUCTS; i++) {
+        const struct refusal *r = &refusals[i];
+        const char *cells[] = {r->what, r->message, r->reason, r->instead};
+        for (size_t k = 0; k < 4; k++) {
+            sb_cstr(b, "| ");
+            cell(b, cells[k]);
+            sb_char(b, ' ');
+        }
+        sb_cstr(b, "|\n");
+    }
+}
+
+static const char notes[] =
+    "\n## Semantics\n\n"
+    "- Text compares bytewise (collation \"C\"); `lower` and `upper` change "
+    "ASCII letters only.\n"
+    "- Integers have 64 bits in tables and any width in expressions; "
+    "decimals are exact. Where PostgreSQL reports an overflow, the result "
+    "here is the exact number.\n"
+    "- A comparison between a real and an exact number turns the exact one "
+    "into the nearest double, as PostgreSQL does.\n"
+    "- Times are UTC; a time stamp with zone is stored as UTC.\n"
+    "- A string literal or parameter takes the type of what it is compared "
+    "with. Columns whose type nothing declares take it from the data.\n"
+    "- A column of type `char(n)` is compared with its blanks.\n"
+    "- Comparisons of different types that PostgreSQL refuses (integer with "
+    "text, boolean with integer) are refused.\n";
+
+void sql_print_doc(struct sb *b)
+{
+    sb_cstr(b, "# SQL: what is accepted and what is refused\n\n"
+               "A query is one `SELECT` of PostgreSQL's SQL whose answers are "
+               "counts of conjunctive\nqueries. Everything else is refused "
+               "with its position, the reason and what to write instead.\n\n"
+               "This page is printed by the program from the same table as "
+               "its messages.\n\n");
+    print_accepted(b);
+    print_refused(b);
+    sb_cstr(b, notes);
+    sb_printf(b,
+              "\n## Limits\n\n"
+              "%d bytes, %d tokens, brackets %d deep, %d words and signs that "
+              "nest (operators, `JOIN`, `NOT`, `CASE`), %d tables, %d "
+              "variables. Beyond: an error at once.\n",
+              SQL_MAX_BYTES, SQL_MAX_TOKENS, SQL_MAX_NESTING, SQL_MAX_OPERATORS,
+              MAX_ATOMS, MAX_VARS);
+}

@@ -1,0 +1,310 @@
+/*
+ * CREATE TABLE statements into the schema: columns, types, NOT NULL, keys,
+ * foreign keys. Also ALTER TABLE ... ADD constraint and CREATE UNIQUE INDEX,
+ * which is how pg_dump writes keys. Other statements are skipped.
+ *
+ * PRIVACY: a wrong key would lower a bound. So a partial unique index and one
+ * over expressions are skipped; a UNIQUE over nullable columns is a dependency
+ * of its values (NULL joins nothing) but does not identify rows.
+ */
+#include <string.h>
+
+#include "sql/sql_int.h"
+
+struct ddl {
+    struct schema *s;
+    const char *text;
+    const char *file;
+    struct err *err;
+};
+
+static void line_of(const char *text, long at, long *line, long *column)
+{
+    *line = 1;
+    *column = 1;
+    for (long i = 0; i < at && text[i]; i++) {
+        ++*column;
+        if (text[i] == '\n') {
+            ++*line;
+            *column = 1;
+        }
+    }
+}
+
+static enum status fail(const struct ddl *d, long at, const char *what,
+                        const char *name)
+{
+    long line, column;
+    err_set(d->err, E_POLICY, "%s \"%s\"", what, name);
+    line_of(d->text, at, &line, &column);
+    err_in_file(d->err, d->file, line, column);
+    return E_POLICY;
+}
+
+static enum status find_cols(const struct ddl *d, size_t table,
+                             const json_t *names, long at, uint32_t **out,
+                             size_t *n)
+{
+    *n = json_array_size(names);
+    *out = NEWS(d->s->arena, uint32_t, *n + 1);
+    if (!*out)
+        return err_nomem(d->err);
+    for (size_t i = 0; i < *n; i++) {
+        const json_t *node = json_array_get(names, i);
+        const json_t *elem = node_as(node, "IndexElem");
+        const char *name = elem ? get_text(elem, "name") : string_of(node);
+        long c = table_find_column(&d->s->tables.p[table], str_of(name));
+        if (c < 0)
+            return fail(d, at, "there is no column", name);
+        (*out)[i] = (uint32_t)c;
+    }
+    return OK;
+}
+
+static enum status add_key(const struct ddl *d, size_t table,
+                           const uint32_t *cols, size_t n, bool primary)
+{
+    struct table *t = &d->s->tables.p[table];
+    uint32_t *all = NEWS(d->s->arena, uint32_t, t->n_cols + 1);
+    bool nullable = false;
+    if (!all)
+        return err_nomem(d->err);
+    for (uint32_t i = 0; i < t->n_cols; i++)
+        all[i] = i;
+    for (size_t i = 0; i < n; i++) {
+        if (primary)
+            t->cols[cols[i]].not_null = true;
+        nullable |= !t->cols[cols[i]].not_null;
+    }
+    return table_add_degree(d->s, table, cols, n, all, t->n_cols, 1, !nullable,
+                            STR(""), d->err);
+}
+
+static enum status add_fk(const struct ddl *d, size_t table,
+                          const uint32_t *cols, size_t n, const json_t *c)
+{
+    struct foreign_key fk = {.n_cols = n};
+    struct arena *a = d->s->arena;
+    const char *ref = get_text(get(c, "pktable"), "relname");
+    fk.ref_table = str_copy(a, str_of(ref));
+    fk.cols = NEWS(a, uint32_t, n + 1);
+    fk.ref_cols = NEWS(a, uint32_t, n + 1);
+    if (!fk.ref_table.p || !fk.cols || !fk.ref_cols)
+        return err_nomem(d->err);
+    memcpy(fk.cols, cols, n * sizeof *cols);
+    long other = schema_find(d->s, fk.ref_table);
+    const json_t *names = get(c, "pk_attrs");
+    for (size_t i = 0; i < n; i++) {
+        const char *name = string_of(json_array_get(names, i));
+        long k = other < 0
+                     ? -1
+                     : table_find_column(&d->s->tables.p[other], str_of(name));
+        fk.ref_cols[i] = k < 0 ? (uint32_t)i : (uint32_t)k;
+    }
+    struct table *t = &d->s->tables.p[table];
+    return VEC_PUSH(a, &t->fks, fk) ? OK : err_nomem(d->err);
+}
+
+/* own: the column that a column constraint stands at, or -1. */
+static enum status add_constraint(const struct ddl *d, size_t table,
+                                  const json_t *c, long own)
+{
+    const char *type = get_text(c, "contype");
+    bool primary = strcmp(type, "CONSTR_PRIMARY") == 0;
+    bool fk = strcmp(type, "CONSTR_FOREIGN") == 0;
+    uint32_t one = own < 0 ? 0 : (uint32_t)own, *cols = &one;
+    size_t n = 1;
+    if (own >= 0 && strcmp(type, "CONSTR_NOTNULL") == 0)
+        d->s->tables.p[table].cols[own].not_null = true;
+    if (!primary && !fk && strcmp(type, "CONSTR_UNIQUE") != 0)
+        return OK;
+    if (own < 0)
+        TRY(find_cols(d, table, get(c, fk ? "fk_attrs" : "keys"),
+                      get_location(c), &cols, &n));
+    if (n == 0) /* USING INDEX: its columns are not named here */
+        return OK;
+    return fk ? add_fk(d, table, cols, n, c)
+              : add_key(d, table, cols, n, primary);
+}
+
+static enum status add_column(const struct ddl *d, struct column *out,
+                              const json_t *c)
+{
+    const json_t *type = get(c, "typeName");
+    const char *name = last_name(get(type, "names"));
+    out->name = str_copy(d->s->arena, str_of(get_text(c, "colname")));
+    out->type = T_UNKNOWN;
+    out->not_null = get_flag(c, "is_not_null") || strstr(name, "serial");
+    if (!get(type, "arrayBounds"))
+        type_of_name(name, &out->type);
+    return out->name.p ? OK : err_nomem(d->err);
+}
+
+static enum status add_columns(const struct ddl *d, size_t table,
+                               const json_t *elements)
+{
+    struct table *t = &d->s->tables.p[table];
+    size_t k = 0;
+    for (size_t i = 0; i < json_array_size(elements); i++) {
+        const json_t *c = node_as(json_array_get(elements, i), "ColumnDef");
+        if (!c)
+            continue;
+        const char *name = get_text(c, "colname");
+        for (size_t j = 0; j < k; j++)
+            if (str_is(t->cols[j].name, name))
+                return fail(d, get_location(c), "duplicate column", name);
+        TRY(add_column(d, &t->cols[k++], c));
+    }
+    return OK;
+}
+
+/* NOT NULL first: whether UNIQUE identifies rows depends on it. */
+static enum status add_constraints(const struct ddl *d, size_t table,
+                                   const json_t *elements, bool not_null)
+{
+    long col = 0;
+    for (size_t i = 0; i < json_array_size(elements); i++) {
+        const json_t *e = json_array_get(elements, i);
+        const json_t *c = node_as(e, "ColumnDef");
+        const json_t *own = get(c, "constraints");
+        for (size_t k = 0; k < json_array_size(own); k++) {
+            const json_t *con = node_as(json_array_get(own, k), "Constraint");
+            const char *type = get_text(con, "contype");
+            bool early = strcmp(type, "CONSTR_NOTNULL") == 0 ||
+                         strcmp(type, "CONSTR_PRIMARY") == 0;
+            if (early == not_null)
+                TRY(add_constraint(d, table, con, col));
+        }
+        col += c != NULL;
+        const json_t *con = node_as(e, "Constraint");
+        bool early = strcmp(get_text(con, "contype"), "CONSTR_PRIMARY") == 0;
+        if (con && early == not_null)
+            TRY(add_constraint(d, table, con, -1));
+    }
+    return OK;
+}
+
+static enum status create_table(const struct ddl *d, const json_t *stmt)
+{
+    const json_t *rel = get(stmt, "relation"), *e = get(stmt, "tableElts");
+    struct str name = str_of(get_text(rel, "relname"));
+    size_t n = 0, table;
+    for (size_t i = 0; i < json_array_size(e); i++)
+        n += node_as(json_array_get(e, i), "ColumnDef") != NULL;
+    if (get(stmt, "partbound"))
+        return OK; /* a partition: its rows belong to its parent */
+    if (get(stmt, "inhRelations"))
+        return fail(d, get_location(rel), "inheritance is not supported: table",
+                    name.p);
+    long old = schema_find(d->s, name);
+    if (old >= 0 && d->s->tables.p[old].declared)
+        return fail(d, get_location(rel), "duplicate table", name.p);
+    /* options or a policy may have named it already: that stays */
+    if (old < 0)
+        TRY(schema_add_table(d->s, name, n, &table, d->err));
+    else
+        TRY(schema_fix_arity(d->s, table = (size_t)old, n, d->err));
+    struct table *t = &d->s->tables.p[table];
+    t->declared = true;
+    t->arity_known = true;
+    t->namespace_ = str_copy(d->s->arena, str_of(get_text(rel, "schemaname")));
+    if (!t->namespace_.p)
+        return err_nomem(d->err);
+    TRY(add_columns(d, table, e));
+    TRY(add_constraints(d, table, e, true));
+    return add_constraints(d, table, e, false);
+}
+
+static enum status find_declared(const struct ddl *d, const json_t *rel,
+                                 long *out)
+{
+    const char *name = get_text(rel, "relname");
+    *out = schema_find(d->s, str_of(name));
+    return *out >= 0 ? OK
+                     : fail(d, get_location(rel), "there is no table", name);
+}
+
+static enum status alter_table(const struct ddl *d, const json_t *stmt)
+{
+    const json_t *cmds = get(stmt, "cmds");
+    long table;
+    if (strcmp(get_text(stmt, "objtype"), "OBJECT_TABLE") != 0)
+        return OK;
+    for (size_t i = 0; i < json_array_size(cmds); i++) {
+        const json_t *c = node_as(json_array_get(cmds, i), "AlterTableCmd");
+        const json_t *con = node_as(get(c, "def"), "Constraint");
+        const char *type = get_text(c, "subtype");
+        bool add = strcmp(type, "AT_AddConstraint") == 0;
+        bool not_null = strcmp(type, "AT_SetNotNull") == 0;
+        if (!add && !not_null)
+            continue;
+        TRY(find_declared(d, get(stmt, "relation"), &table));
+        if (add)
+            TRY(add_constraint(d, (size_t)table, con, -1));
+        struct table *t = &d->s->tables.p[table];
+        long col =
+            not_null ? table_find_column(t, str_of(get_text(c, "name"))) : -1;
+        if (col >= 0)
+            t->cols[col].not_null = true;
+    }
+    return OK;
+}
+
+static enum status create_index(const struct ddl *d, const json_t *stmt)
+{
+    const json_t *params = get(stmt, "indexParams");
+    uint32_t *cols;
+    size_t n;
+    long table;
+    if (!get_flag(stmt, "unique") || get(stmt, "whereClause"))
+        return OK;
+    for (size_t i = 0; i < json_array_size(params); i++)
+        if (get(node_as(json_array_get(params, i), "IndexElem"), "expr"))
+            return OK;
+    TRY(find_declared(d, get(stmt, "relation"), &table));
+    TRY(find_cols(d, (size_t)table, params, -1, &cols, &n));
+    return add_key(d, (size_t)table, cols, n, false);
+}
+
+static enum status read_statements(const struct ddl *d, const json_t *root)
+{
+    const json_t *stmts = get(root, "stmts"), *f;
+    for (size_t i = 0; i < json_array_size(stmts); i++) {
+        const char *kind = node_kind(get(json_array_get(stmts, i), "stmt"), &f);
+        if (strcmp(kind, "CreateStmt") == 0)
+            TRY(create_table(d, f));
+        else if (strcmp(kind, "AlterTableStmt") == 0)
+            TRY(alter_table(d, f));
+        else if (strcmp(kind, "IndexStmt") == 0)
+            TRY(create_index(d, f));
+    }
+    return OK;
+}
+
+static void place(const struct ddl *d)
+{
+    long line, column;
+    if (!d->err || d->err->line || d->err->position < 0)
+        return;
+    line_of(d->text, d->err->position, &line, &column);
+    d->err->position = -1;
+    err_in_file(d->err, d->file, line, column);
+}
+
+enum status sql_read_ddl(struct schema *s, struct str text, const char *file,
+                         struct err *err)
+{
+    struct str epsilon = {0}, delta = {0};
+    struct tree tree;
+    char *clean;
+    TRY(sql_scan(s->arena, text, &clean, &epsilon, &delta, err));
+    struct ddl d = {s, clean, file, err};
+    enum status st = tree_parse(clean, &tree, err);
+    if (st == OK) {
+        st = read_statements(&d, tree.root);
+        tree_free(&tree);
+    } else {
+        place(&d);
+    }
+    return st;
+}

@@ -1,0 +1,499 @@
+/*
+ * FROM: tables, joins, subqueries and CTEs into atoms and scopes.
+ *
+ * A join's ON sees the two sides only, so each join has a scope of its own
+ * that is then merged into the one around it. A column of a base table is
+ * named by its atom and number until someone uses it.
+ */
+#include <string.h>
+
+#include "sql/sql_int.h"
+
+/* --- using columns --- */
+
+enum status column_var(struct lower *l, uint32_t atom, uint32_t col,
+                       uint32_t *out)
+{
+    struct term *t = &l->b.atoms.p[atom].args[col];
+    const struct column *c =
+        &l->schema->tables.p[l->b.atoms.p[atom].table].cols[col];
+    if (t->kind == TERM_ANY) {
+        uint32_t v;
+        struct str name = c->name.n ? c->name : STR("x");
+        TRY(cqb_var(&l->b, name, c->type, &v, l->err));
+        if (!VEC_PUSH(l->arena, &l->var_atom, atom))
+            return err_nomem(l->err);
+        *t = (struct term){TERM_VAR, v};
+    }
+    *out = t->id;
+    return OK;
+}
+
+enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
+{
+    uint32_t v;
+    if (c->e) {
+        *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
+        return OK;
+    }
+    TRY(column_var(l, c->atom, c->col, &v));
+    *out = expr_var(l->arena, v, l->b.vars.p[v].type);
+    return *out ? OK : err_nomem(l->err);
+}
+
+/* --- names --- */
+
+static enum status ambiguous(struct lower *l, const char *name, long at)
+{
+    err_set(l->err, E_NAME, "column reference \"%s\" is ambiguous", name);
+    err_at(l->err, at);
+    err_hint(l->err, "Write the table's name or alias in front of it.");
+    return E_NAME;
+}
+
+/* Number of columns of that name, the first in *out. */
+static size_t match(const rcols *cols, const char *name,
+                    const struct rcol **out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cols->n; i++)
+        if (str_is(cols->p[i].name, name) && n++ == 0)
+            *out = &cols->p[i];
+    return n;
+}
+
+static const struct rel *find_rel(const struct scope *sc, const char *ns,
+                                  const char *alias)
+{
+    for (size_t i = 0; i < sc->rels.n; i++) {
+        const struct rel *r = &sc->rels.p[i];
+        if (str_is(r->alias, alias) &&
+            (!ns || r->namespace_.n == 0 || str_is(r->namespace_, ns)))
+            return r;
+    }
+    return NULL;
+}
+
+static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
+                             const char *name, long at)
+{
+    if (rel)
+        err_set(l->err, E_NAME, "column %s.%s does not exist", rel, name);
+    else
+        err_set(l->err, E_NAME, "column \"%s\" does not exist", name);
+    err_at(l->err, at);
+    for (; sc; sc = sc->parent)
+        for (size_t i = 0; i < sc->visible.n; i++) {
+            struct str near = sc->visible.p[i].name;
+            if (str_eq_nocase(near, str_of(name))) {
+                err_hint(l->err,
+                         "There is a column \"%.*s\": names in upper "
+                         "case must be quoted.",
+                         PSTR(near));
+                return E_NAME;
+            }
+        }
+    return E_NAME;
+}
+
+static enum status find_bare(struct lower *l, struct scope *sc,
+                             const char *name, long at, bool must_exist,
+                             const struct rcol **out)
+{
+    *out = NULL;
+    for (struct scope *s = sc; s; s = s->parent) {
+        size_t n = match(&s->visible, name, out);
+        if (n > 1)
+            return ambiguous(l, name, at);
+        if (n == 1)
+            return OK;
+        if (find_rel(s, NULL, name))
+            return sql_refuse(l->err, NO_EXPRESSION, at); /* a whole row */
+    }
+    return must_exist ? no_column(l, sc, NULL, name, at) : OK;
+}
+
+static enum status find_qualified(struct lower *l, struct scope *sc,
+                                  const char *ns, const char *rel,
+                                  const char *name, long at,
+                                  const struct rcol **out)
+{
+    for (struct scope *s = sc; s; s = s->parent) {
+        const struct rel *r = find_rel(s, ns, rel);
+        if (!r)
+            continue;
+        size_t n = match(&r->cols, name, out);
+        if (n > 1)
+            return ambiguous(l, name, at);
+        return n ? OK : no_column(l, sc, rel, name, at);
+    }
+    err_set(l->err, E_NAME, "missing FROM-clause entry for table \"%s\"", rel);
+    err_at(l->err, at);
+    return E_NAME;
+}
+
+enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
+                        bool must_exist, const struct rcol **out)
+{
+    const json_t *fields = get(colref, "fields");
+    size_t n = json_array_size(fields);
+    long at = get_location(colref);
+    const char *part[3] = {0};
+    if (is_star(colref) || n > 3)
+        return sql_refuse(l->err, NO_EXPRESSION, at);
+    for (size_t i = 0; i < n; i++)
+        part[i] = string_of(json_array_get(fields, i));
+    if (n == 1)
+        return find_bare(l, sc, part[0], at, must_exist, out);
+    if (n == 2)
+        return find_qualified(l, sc, NULL, part[0], part[1], at, out);
+    return find_qualified(l, sc, part[0], part[1], part[2], at, out);
+}
+
+enum status resolve_column(struct lower *l, struct scope *sc,
+                           const json_t *colref, struct expr **out)
+{
+    const struct rcol *c;
+    TRY(find_column(l, sc, colref, true, &c));
+    return rcol_expr(l, c, out);
+}
+
+bool is_star(const json_t *colref)
+{
+    const json_t *fields = get(colref, "fields");
+    size_t n = json_array_size(fields);
+    return n && node_as(json_array_get(fields, n - 1), "A_Star") != NULL;
+}
+
+static enum status push_all(struct lower *l, const rcols *from, rcols *to)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (!VEC_PUSH(l->arena, to, from->p[i]))
+            return err_nomem(l->err);
+    return OK;
+}
+
+enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
+                        rcols *out)
+{
+    const json_t *fields = get(colref, "fields");
+    size_t n = json_array_size(fields);
+    if (n == 1)
+        return push_all(l, &sc->visible, out);
+    const char *name = string_of(json_array_get(fields, n - 2));
+    const struct rel *r = find_rel(sc, NULL, name);
+    if (r)
+        return push_all(l, &r->cols, out);
+    err_set(l->err, E_NAME, "missing FROM-clause entry for table \"%s\"", name);
+    err_at(l->err, get_location(colref));
+    return E_NAME;
+}
+
+/* --- items --- */
+
+static enum status push_rel(struct lower *l, struct scope *sc, struct rel r,
+                            long at)
+{
+    for (size_t i = 0; i < sc->rels.n; i++)
+        if (str_eq(sc->rels.p[i].alias, r.alias)) {
+            err_set(l->err, E_NAME,
+                    "table name \"%.*s\" specified more than once",
+                    PSTR(r.alias));
+            err_at(l->err, at);
+            err_hint(l->err, "Give each occurrence an alias of its own.");
+            return E_NAME;
+        }
+    return VEC_PUSH(l->arena, &sc->rels, r) ? OK : err_nomem(l->err);
+}
+
+/* AS a (x, y): an alias for the item and its first columns. */
+static enum status apply_alias(struct lower *l, const json_t *alias,
+                               struct rel *r, long at)
+{
+    const json_t *names = get(alias, "colnames");
+    size_t n = json_array_size(names);
+    if (alias) {
+        r->alias = str_of(get_text(alias, "aliasname"));
+        r->namespace_ = STR("");
+    }
+    if (n > r->cols.n) {
+        err_set(l->err, E_NAME,
+                "table \"%.*s\" has %zu columns available but "
+                "%zu columns specified",
+                PSTR(r->alias), r->cols.n, n);
+        err_at(l->err, at);
+        return E_NAME;
+    }
+    for (size_t i = 0; i < n; i++)
+        r->cols.p[i].name = str_of(string_of(json_array_get(names, i)));
+    return OK;
+}
+
+static enum status add_item(struct lower *l, struct scope *sc, struct rel *r,
+                            const json_t *alias, long at)
+{
+    TRY(apply_alias(l, alias, r, at));
+    TRY(push_all(l, &r->cols, &sc->visible));
+    return push_rel(l, sc, *r, at);
+}
+
+static enum status lower_derived(struct lower *l, struct scope *sc,
+                                 struct scope *parent, const json_t *select,
+                                 const json_t *colnames, const json_t *alias,
+                                 struct str name, long at)
+{
+    struct rel r = {.alias = name};
+    TRY(lower_subquery(l, parent, select, &r.cols));
+    struct rel named = r;
+    if (colnames) {
+        size_t n = json_array_size(colnames);
+        if (n > named.cols.n)
+            n = named.cols.n;
+        for (size_t i = 0; i < n; i++)
+            named.cols.p[i].name =
+                str_of(string_of(json_array_get(colnames, i)));
+    }
+    return add_item(l, sc, &named, alias, at);
+}
+
+static enum status lower_cte(struct lower *l, struct scope *sc,
+                             const struct cte *c, const json_t *alias, long at)
+{
+    const json_t *select = node_as(c->query, "SelectStmt");
+    const struct cte *saved = l->ctes;
+    if (!select)
+        return sql_refuse(l->err, NO_DML, at);
+    l->ctes = c->next;
+    enum status st =
+        lower_derived(l, sc, NULL, select, c->colnames, alias, c->name, at);
+    l->ctes = saved;
+    return st;
+}
+
+static enum status no_table(struct lower *l, const char *name, long at)
+{
+    err_set(l->err, E_NAME, "relation \"%s\" does not exist", name);
+    err_at(l->err, at);
+    long near = schema_find_nocase(l->schema, str_of(name));
+    if (near >= 0 && !str_is(l->schema->tables.p[near].name, name))
+        err_hint(l->err,
+                 "There is a relation \"%.*s\": names in upper case "
+                 "must be quoted.",
+                 PSTR(l->schema->tables.p[near].name));
+    else if (l->schema->tables.n == 0)
+        err_hint(l->err, "No table is known: give --schema, --policy, --db or "
+                         "--table.");
+    return E_NAME;
+}
+
+static enum status find_table(struct lower *l, const json_t *range, long *out)
+{
+    const char *name = get_text(range, "relname");
+    const char *ns = get_text(range, "schemaname");
+    long at = get_location(range);
+    *out = schema_find(l->schema, str_of(name));
+    if (*out < 0 || get(range, "catalogname"))
+        return no_table(l, name, at);
+    const struct table *t = &l->schema->tables.p[*out];
+    if (ns[0] && t->namespace_.n && !str_is(t->namespace_, ns))
+        return no_table(l, name, at);
+    if (t->n_cols == 0 || t->cols[0].name.n == 0) {
+        err_set(l->err, E_NAME, "the columns of relation \"%s\" are not known",
+                name);
+        err_at(l->err, at);
+        err_hint(l->err, "Declare them with --schema or --policy, or read "
+                         "them from --db or --table.");
+        return E_NAME;
+    }
+    return OK;
+}
+
+static enum status lower_table(struct lower *l, struct scope *sc,
+                               const json_t *range)
+{
+    long at = get_location(range), table;
+    uint32_t atom;
+    const char *name = get_text(range, "relname");
+    if (!get(range, "schemaname"))
+        for (const struct cte *c = l->ctes; c; c = c->next)
+            if (str_is(c->name, name))
+                return lower_cte(l, sc, c, get(range, "alias"), at);
+    if (!get_flag(range, "inh"))
+        return sql_refuse(l->err, NO_ONLY, at);
+    TRY(find_table(l, range, &table));
+    enum status st = cqb_atom(&l->b, (uint32_t)table, &atom, l->err);
+    if (st != OK) {
+        err_at(l->err, at);
+        return st;
+    }
+    if (!VEC_PUSH(l->arena, &l->atom_counted, l->counting))
+        return err_nomem(l->err);
+    const struct table *t = &l->schema->tables.p[table];
+    struct rel r = {.alias = t->name, .namespace_ = t->namespace_};
+    for (uint32_t i = 0; i < t->n_cols; i++) {
+        struct rcol c = {.name = t->cols[i].name, .atom = atom, .col = i};
+        if (!VEC_PUSH(l->arena, &r.cols, c))
+            return err_nomem(l->err);
+    }
+    return add_item(l, sc, &r, get(range, "alias"), at);
+}
+
+static enum status lower_range_subselect(struct lower *l, struct scope *sc,
+                                         const json_t *range)
+{
+    const json_t *select = node_as(get(range, "subquery"), "SelectStmt");
+    const json_t *alias = get(range, "alias");
+    struct scope *parent = get_flag(range, "lateral") ? sc : sc->parent;
+    return lower_derived(l, sc, parent, select, NULL, alias, STR(""),
+                         get_location(alias));
+}
+
+/* --- joins --- */
+
+static enum status find_one(struct lower *l, const rcols *cols,
+                            const char *name, const char *side, long at,
+                            const struct rcol **out)
+{
+    size_t n = match(cols, name, out);
+    if (n == 1)
+        return OK;
+    if (n > 1)
+        err_set(l->err, E_NAME,
+                "common column name \"%s\" appears more than "
+                "once in %s table",
+                name, side);
+    else
+        err_set(l->err, E_NAME,
+                "column \"%s\" specified in USING clause does "
+                "not exist in %s table",
+                name, side);
+    err_at(l->err, at);
+    return E_NAME;
+}
+
+static bool is_merged(const rcols *merged, struct str name)
+{
+    for (size_t i = 0; i < merged->n; i++)
+        if (str_eq(merged->p[i].name, name))
+            return true;
+    return false;
+}
+
+static enum status merge_column(struct lower *l, const struct scope *a,
+                                const struct scope *b, const char *name,
+                                long at, rcols *merged)
+{
+    const struct rcol *x = NULL, *y = NULL;
+    struct expr *ex, *ey;
+    TRY(find_one(l, &a->visible, name, "left", at, &x));
+    TRY(find_one(l, &b->visible, name, "right", at, &y));
+    TRY(rcol_expr(l, x, &ex));
+    TRY(rcol_expr(l, y, &ey));
+    TRY(add_comparison(l, X_EQ, ex, ey, at));
+    return VEC_PUSH(l->arena, merged, *x) ? OK : err_nomem(l->err);
+}
+
+static enum status merge_columns(struct lower *l, const json_t *join,
+                                 const struct scope *a, const struct scope *b,
+                                 long at, rcols *merged)
+{
+    const json_t *names = get(join, "usingClause");
+    size_t n = json_array_size(names);
+    for (size_t i = 0; i < n; i++)
+        TRY(merge_column(l, a, b, string_of(json_array_get(names, i)), at,
+                         merged));
+    if (!get_flag(join, "isNatural"))
+        return OK;
+    for (size_t i = 0; i < a->visible.n; i++) {
+        const struct rcol *other;
+        struct str name = a->visible.p[i].name;
+        struct str c = str_copy(l->arena, name);
+        if (!c.p)
+            return err_nomem(l->err);
+        if (match(&b->visible, c.p, &other) && !is_merged(merged, name))
+            TRY(merge_column(l, a, b, c.p, at, merged));
+    }
+    return OK;
+}
+
+/* The columns of a join: merged ones first, then left, then right. */
+static enum status join_visible(struct lower *l, const struct scope *a,
+                                const struct scope *b, const rcols *merged,
+                                rcols *out)
+{
+    TRY(push_all(l, merged, out));
+    const rcols *sides[] = {&a->visible, &b->visible};
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < sides[k]->n; i++)
+            if (!is_merged(merged, sides[k]->p[i].name) &&
+                !VEC_PUSH(l->arena, out, sides[k]->p[i]))
+                return err_nomem(l->err);
+    return OK;
+}
+
+static enum status merge_rels(struct lower *l, struct scope *to,
+                              const struct scope *from, long at)
+{
+    for (size_t i = 0; i < from->rels.n; i++)
+        TRY(push_rel(l, to, from->rels.p[i], at));
+    return OK;
+}
+
+static enum status lower_join(struct lower *l, struct scope *sc,
+                              const json_t *join)
+{
+    struct scope a = {.parent = sc->parent}, b = {.parent = sc->parent};
+    struct scope both = {.parent = sc->parent};
+    rcols merged = {0};
+    long at = node_location(get(join, "rarg"));
+    if (strcmp(get_text(join, "jointype"), "JOIN_INNER") != 0)
+        return sql_refuse(l->err, NO_OUTER_JOIN, at);
+    if (get(join, "join_using_alias"))
+        return sql_refuse(l->err, NO_JOIN_ALIAS, at);
+    TRY(lower_from(l, &a, get(join, "larg")));
+    /* LATERAL on the right sees the left */
+    struct scope seen = a;
+    seen.parent = sc->parent;
+    b.parent = sc->parent;
+    const json_t *right = node_as(get(join, "rarg"), "RangeSubselect");
+    if (right && get_flag(right, "lateral"))
+        b.parent = &seen;
+    TRY(lower_from(l, &b, get(join, "rarg")));
+    TRY(merge_columns(l, join, &a, &b, at, &merged));
+    TRY(merge_rels(l, &both, &a, at));
+    TRY(merge_rels(l, &both, &b, at));
+    TRY(join_visible(l, &a, &b, &merged, &both.visible));
+    if (get(join, "quals"))
+        TRY(lower_condition(l, &both, get(join, "quals"), false));
+    const json_t *alias = get(join, "alias");
+    if (!alias) {
+        TRY(push_all(l, &both.visible, &sc->visible));
+        return merge_rels(l, sc, &both, at);
+    }
+    struct rel r = {.cols = both.visible};
+    return add_item(l, sc, &r, alias, at);
+}
+
+static enum status from_item(struct lower *l, struct scope *sc,
+                             const json_t *item)
+{
+    const json_t *f;
+    const char *kind = node_kind(item, &f);
+    if (strcmp(kind, "RangeVar") == 0)
+        return lower_table(l, sc, f);
+    if (strcmp(kind, "JoinExpr") == 0)
+        return lower_join(l, sc, f);
+    if (strcmp(kind, "RangeSubselect") == 0)
+        return lower_range_subselect(l, sc, f);
+    if (strcmp(kind, "RangeTableSample") == 0)
+        return sql_refuse(l->err, NO_TABLESAMPLE, get_location(f));
+    return sql_refuse(l->err, NO_TABLE_FUNCTION, node_location(item));
+}
+
+enum status lower_from(struct lower *l, struct scope *sc, const json_t *item)
+{
+    TRY(lower_enter(l, -1));
+    enum status st = from_item(l, sc, item);
+    lower_leave(l);
+    return st;
+}

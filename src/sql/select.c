@@ -1,0 +1,223 @@
+/*
+ * SELECT: a statement into one conjunctive query for each COUNT.
+ *
+ * What is counted becomes `outs` of the query (PRIVACY: the guarantee is
+ * about the number of distinct outs, so they must be what SQL counts):
+ *   COUNT(*)          the identity of every counted row: its key, or a row id
+ *                     where there is no key; for SELECT DISTINCT subqueries
+ *                     their columns. Then every used column of those tables:
+ *                     it depends on the identity and changes no count, and
+ *                     the query is full if nothing is projected away.
+ *   COUNT(e)          the same, e not null
+ *   COUNT(DISTINCT e) e, not null; tables are sets
+ * In front of them the GROUP BY keys.
+ */
+#include <string.h>
+
+#include "sql/sql_int.h"
+
+/* --- clauses --- */
+
+static enum status check_setop(struct lower *l, const json_t *select)
+{
+    const char *op = get_text(select, "op");
+    long at = -1;
+    for (const json_t *s = select; s && at < 0; s = get(s, "larg"))
+        at = node_location(json_array_get(get(s, "targetList"), 0));
+    if (strcmp(op, "SETOP_UNION") == 0)
+        return sql_refuse(l->err, NO_UNION, at);
+    if (strcmp(op, "SETOP_INTERSECT") == 0)
+        return sql_refuse(l->err, NO_INTERSECT, at);
+    if (strcmp(op, "SETOP_EXCEPT") == 0)
+        return sql_refuse(l->err, NO_EXCEPT, at);
+    return OK;
+}
+
+static long list_location(const json_t *list)
+{
+    return node_location(json_array_get(list, 0));
+}
+
+/* The tree does not say where a locking clause is: the last FOR. */
+static long last_for(const char *text)
+{
+    long at = -1;
+    for (const char *p = text; p && (p = strcasestr(p, "for")); p++)
+        at = p - text;
+    return at;
+}
+
+enum status check_clauses(struct lower *l, const json_t *s)
+{
+    TRY(check_setop(l, s));
+    const json_t *c;
+    if ((c = get(s, "valuesLists")))
+        return sql_refuse(l->err, NO_VALUES, list_location(c));
+    if ((c = get(s, "intoClause")))
+        return sql_refuse(l->err, NO_INTO, get_location(get(c, "rel")));
+    if ((c = get(s, "havingClause")))
+        return sql_refuse(l->err, NO_HAVING, node_location(c));
+    if ((c = get(s, "windowClause")))
+        return sql_refuse(l->err, NO_WINDOW, list_location(c));
+    if ((c = get(s, "limitCount")) || (c = get(s, "limitOffset")))
+        return sql_refuse(l->err, NO_LIMIT, node_location(c));
+    if ((c = get(s, "sortClause"))) {
+        const json_t *by = node_as(json_array_get(c, 0), "SortBy");
+        return sql_refuse(l->err, NO_ORDER_BY, node_location(get(by, "node")));
+    }
+    if (get(s, "lockingClause"))
+        return sql_refuse(l->err, NO_LOCKING, last_for(l->text));
+    return OK;
+}
+
+enum status push_ctes(struct lower *l, const json_t *select)
+{
+    const json_t *with = get(select, "withClause"), *list = get(with, "ctes");
+    size_t n = json_array_size(list);
+    if (get_flag(with, "recursive"))
+        return sql_refuse(l->err, NO_RECURSIVE,
+                          get_location(with) < 0 ? 0 : get_location(with));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *c = node_as(json_array_get(list, i), "CommonTableExpr");
+        struct cte *cte = NEW(l->arena, struct cte);
+        if (!cte)
+            return err_nomem(l->err);
+        if (!node_as(get(c, "ctequery"), "SelectStmt"))
+            return sql_refuse(l->err, NO_DML, get_location(c));
+        *cte = (struct cte){l->ctes, str_of(get_text(c, "ctename")),
+                            get(c, "ctequery"), get(c, "aliascolnames")};
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(get_text(
+                           node_as(json_array_get(list, k), "CommonTableExpr"),
+                           "ctename"),
+                       get_text(c, "ctename")) == 0) {
+                err_set(l->err, E_NAME,
+                        "WITH query name \"%s\" specified "
+                        "more than once",
+                        get_text(c, "ctename"));
+                err_at(l->err, get_location(c));
+                return E_NAME;
+            }
+        l->ctes = cte;
+    }
+    return OK;
+}
+
+static enum status lower_body(struct lower *l, struct scope *sc,
+                              const json_t *select)
+{
+    const json_t *from = get(select, "fromClause");
+    size_t n = json_array_size(from);
+    for (size_t i = 0; i < n; i++)
+        TRY(lower_from(l, sc, json_array_get(from, i)));
+    if (get(select, "whereClause"))
+        TRY(lower_condition(l, sc, get(select, "whereClause"), false));
+    return OK;
+}
+
+/* --- subqueries --- */
+
+/* The name of a column without alias, as PostgreSQL gives it. */
+static const char *derived_name(const json_t *val)
+{
+    const json_t *f;
+    const char *kind = node_kind(val, &f);
+    if (strcmp(kind, "ColumnRef") == 0)
+        return last_name(get(f, "fields"));
+    if (strcmp(kind, "FuncCall") == 0)
+        return last_name(get(f, "funcname"));
+    if (strcmp(kind, "TypeCast") == 0) {
+        const char *inner = derived_name(get(f, "arg"));
+        return strcmp(inner, "?column?") != 0
+                   ? inner
+                   : last_name(get(get(f, "typeName"), "names"));
+    }
+    if (strcmp(kind, "CoalesceExpr") == 0)
+        return "coalesce";
+    if (strcmp(kind, "CaseExpr") == 0)
+        return "case";
+    return "?column?";
+}
+
+static enum status lower_target(struct lower *l, struct scope *sc,
+                                const json_t *target, rcols *out)
+{
+    const json_t *val = get(target, "val");
+    const json_t *ref = node_as(val, "ColumnRef");
+    if (ref && is_star(ref))
+        return expand_star(l, sc, ref, out);
+    struct rcol c = {0};
+    if (ref) {
+        const struct rcol *found;
+        TRY(find_column(l, sc, ref, true, &found));
+        c = *found;
+    } else {
+        struct expr *e;
+        TRY(lower_scalar(l, sc, val, &e));
+        if (is_untyped(e))
+            TRY(give_type(l, &e, T_TEXT, node_location(val)));
+        c.e = e;
+    }
+    const char *name = get_text(target, "name");
+    c.name = str_of(name[0] ? name : derived_name(val));
+    return VEC_PUSH(l->arena, out, c) ? OK : err_nomem(l->err);
+}
+
+static enum status lower_targets(struct lower *l, struct scope *sc,
+                                 const json_t *select, rcols *out)
+{
+    const json_t *list = get(select, "targetList");
+    size_t n = json_array_size(list);
+    for (size_t i = 0; i < n; i++)
+        TRY(lower_target(l, sc, node_as(json_array_get(list, i), "ResTarget"),
+                         out));
+    return OK;
+}
+
+/* The columns of SELECT DISTINCT are its rows' identity. */
+static enum status count_columns(struct lower *l, const rcols *cols)
+{
+    for (size_t i = 0; i < cols->n; i++) {
+        struct expr *e;
+        TRY(rcol_expr(l, &cols->p[i], &e));
+        if (!VEC_PUSH(l->arena, &l->identity, e))
+            return err_nomem(l->err);
+    }
+    return OK;
+}
+
+static enum status subquery(struct lower *l, struct scope *parent,
+                            const json_t *select, rcols *out)
+{
+    struct scope sc = {.parent = parent};
+    const json_t *distinct = get(select, "distinctClause");
+    bool counting = l->counting;
+    TRY(push_ctes(l, select));
+    TRY(check_clauses(l, select));
+    if (get(select, "groupClause"))
+        return sql_refuse(l->err, NO_INNER_GROUP,
+                          list_location(get(select, "groupClause")));
+    if (distinct && json_object_size(json_array_get(distinct, 0)) > 0)
+        return sql_refuse(l->err, NO_DISTINCT_ON, list_location(distinct));
+    l->counting = counting && !distinct;
+    TRY(lower_body(l, &sc, select));
+    TRY(lower_targets(l, &sc, select, out));
+    return counting && distinct ? count_columns(l, out) : OK;
+}
+
+enum status lower_subquery(struct lower *l, struct scope *parent,
+                           const json_t *select, rcols *out)
+{
+    const struct cte *ctes = l->ctes;
+    bool counting = l->counting;
+    if (++l->n_subqueries > MAX_SUBQUERIES)
+        return err_set(l->err, E_TOO_LARGE,
+                       "the query unfolds to more than %d subqueries",
+                       MAX_SUBQUERIES);
+    TRY(lower_enter(l, -1));
+    enum status st = subquery(l, parent, select, out);
+    lower_leave(l);
+    l->ctes = ctes;
+    l->counting = counting;
+    return st;
+}

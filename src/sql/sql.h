@@ -1,0 +1,57 @@
+/*
+ * SQL text to conjunctive queries, or a refusal that helps.
+ *
+ * PostgreSQL's grammar (libpg_query), PostgreSQL's name resolution and
+ * semantics, restricted to counts of conjunctive queries. A statement gives
+ * one query for each COUNT in its SELECT list. What is outside is refused
+ * with E_UNSUPPORTED, a position, a reason and what to write instead; the
+ * list stands in sql/constructs.def and, generated from it, in docs/sql.md.
+ *
+ * The schema is not changed by sql_read.
+ */
+#ifndef SQL_SQL_H
+#define SQL_SQL_H
+
+#include "cq/cq.h"
+
+/* Limits, checked before the parser sees the text: it recurses. */
+enum {
+    SQL_MAX_BYTES = 1 << 20,
+    SQL_MAX_TOKENS = 50000,
+    SQL_MAX_NESTING = 200,   /* of brackets */
+    SQL_MAX_OPERATORS = 2000 /* words and signs that nest the tree */
+};
+
+struct sql_options {
+    const struct str *params; /* texts of $1, $2, ...; p NULL is NULL */
+    size_t n_params;
+};
+
+struct sql_count {
+    struct cq *q;
+    struct str label; /* the column's name: an alias, or "count" */
+};
+
+struct sql_statement {
+    struct sql_count *counts; /* in the order of the SELECT list */
+    size_t n_counts;
+    struct str *group_names; /* of the GROUP BY keys, in order */
+    size_t n_group;
+    /* From WITH DIFFERENTIAL_PRIVACY OPTIONS(...), as written; n 0: none. */
+    struct str epsilon, delta;
+};
+
+/* `opt` may be NULL. Everything in `out` lives in `a`. */
+enum status sql_read(struct arena *a, struct schema *s, struct str text,
+                     const struct sql_options *opt, struct sql_statement *out,
+                     struct err *err) WARN_UNUSED;
+
+/* CREATE TABLE and ALTER TABLE ... ADD key statements; other statements are
+ * skipped. `file` is for messages. */
+enum status sql_read_ddl(struct schema *s, struct str text, const char *file,
+                         struct err *err) WARN_UNUSED;
+
+/* The text of docs/sql.md. */
+void sql_print_doc(struct sb *b);
+
+#endif

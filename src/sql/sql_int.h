@@ -1,0 +1,206 @@
+/*
+ * Inside the SQL front end: the state of lowering one count, scopes, and the
+ * access to libpg_query's JSON tree.
+ *
+ * A statement with several counts is lowered once for each, into a builder
+ * of its own. Scalars are expressions over the builder's variables; a column
+ * of a base table gets a variable when it is first used.
+ */
+#ifndef SQL_SQL_INT_H
+#define SQL_SQL_INT_H
+
+#include <jansson.h>
+#include "base/vec.h"
+#include "sql/sql.h"
+
+/* --- constructs.c: the table of refusals -------------------------------- */
+
+enum construct {
+#define YES(what, means)
+#define NO(id, what, message, reason, instead) NO_##id,
+#include "sql/constructs.def"
+#undef YES
+#undef NO
+    N_CONSTRUCTS
+};
+
+enum status sql_refuse(struct err *err, enum construct c, long position);
+
+/* --- scan.c: limits and the clause that PostgreSQL does not know --------- */
+
+/* Checks the limits. Returns in *clean a NUL-terminated copy of the text in
+ * which a WITH DIFFERENTIAL_PRIVACY clause is blanked out (positions stay). */
+enum status sql_scan(struct arena *a, struct str text, char **clean,
+                     struct str *epsilon, struct str *delta, struct err *err);
+
+/* --- tree.c: the parse tree ----------------------------------------------*/
+
+struct tree {
+    json_t *root;
+};
+
+/* Parses a NUL-terminated text that sql_scan has passed. */
+enum status tree_parse(const char *text, struct tree *out, struct err *err);
+void tree_free(struct tree *t);
+
+/* A node is {"Kind": {fields}}: its kind ("" if it is none) and fields. */
+const char *node_kind(const json_t *node, const json_t **fields);
+/* The fields of a node of this kind, or NULL. */
+const json_t *node_as(const json_t *node, const char *kind);
+const json_t *get(const json_t *fields, const char *key);
+const char *get_text(const json_t *fields, const char *key); /* "" if absent */
+bool get_flag(const json_t *fields, const char *key);
+size_t get_size(const json_t *fields, const char *key); /* of an array */
+long get_location(const json_t *fields);                /* -1: none */
+/* Where the text of a node begins: the least position in it. */
+long node_location(const json_t *node);
+/* The text of a {"String": {"sval": ...}} node. */
+const char *string_of(const json_t *node);
+/* The last part of a qualified name (an array of strings). */
+const char *last_name(const json_t *names);
+
+/* --- scopes --------------------------------------------------------------*/
+
+struct rcol { /* a column that can be named */
+    struct str name;
+    const struct expr *e; /* NULL: column `col` of atom `atom` */
+    uint32_t atom, col;
+};
+
+typedef VEC(struct rcol) rcols;
+
+struct rel { /* a name in FROM */
+    struct str alias, namespace_;
+    rcols cols;
+};
+
+struct scope {
+    struct scope *parent; /* of a correlated subquery; NULL: outermost */
+    VEC(struct rel) rels;
+    rcols visible; /* what a bare name or * sees: USING merges columns */
+};
+
+struct cte { /* newest first: a query sees those before it */
+    const struct cte *next;
+    struct str name;
+    const json_t *query;
+    const json_t *colnames; /* or NULL */
+};
+
+struct lower {
+    struct arena *arena;
+    struct schema *schema;
+    const char *text;
+    const struct sql_options *opt;
+    struct err *err;
+    struct cq_builder b;
+    VEC(uint32_t) var_atom; /* the atom of each variable */
+    VEC(bool) atom_counted; /* its rows are counted, not only its values */
+    VEC(const struct expr *) identity; /* columns of DISTINCT subqueries */
+    bool counting;                     /* rows of tables met now are counted */
+    const struct cte *ctes;
+    unsigned depth, n_subqueries;
+};
+
+enum { MAX_DEPTH = 150, MAX_SUBQUERIES = 256 };
+
+enum status lower_enter(struct lower *l, long position);
+void lower_leave(struct lower *l);
+
+/* --- from.c ---------------------------------------------------------------*/
+
+/* One item of FROM into the scope: adds atoms and join conditions. */
+enum status lower_from(struct lower *l, struct scope *sc, const json_t *item);
+enum status resolve_column(struct lower *l, struct scope *sc,
+                           const json_t *colref, struct expr **out);
+/* The same without asking for its value; NULL: a name that does not exist is
+ * no error. */
+enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
+                        bool must_exist, const struct rcol **out);
+/* The variable in a column of an atom, made when first asked for. */
+enum status column_var(struct lower *l, uint32_t atom, uint32_t col,
+                       uint32_t *out);
+enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out);
+/* Columns of a * or t.* reference. */
+enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
+                        rcols *out);
+bool is_star(const json_t *colref);
+
+/* --- select.c -------------------------------------------------------------*/
+
+/* A subquery: FROM and WHERE into the builder, its columns into *out. */
+enum status lower_subquery(struct lower *l, struct scope *parent,
+                           const json_t *select, rcols *out);
+/* Refuses the clauses that neither a subquery nor a count may have. */
+enum status check_clauses(struct lower *l, const json_t *select);
+enum status push_ctes(struct lower *l, const json_t *select);
+
+/* --- cond.c ---------------------------------------------------------------*/
+
+/* A condition joined with AND; negate: its negation. */
+enum status lower_condition(struct lower *l, struct scope *sc,
+                            const json_t *node, bool negate);
+enum status add_comparison(struct lower *l, enum expr_op op, struct expr *x,
+                           struct expr *y, long position);
+enum status add_predicate(struct lower *l, struct expr *e, long position);
+/* A variable or constant for the expression: a calc if it is neither. */
+enum status term_of(struct lower *l, const struct expr *e, long position,
+                    struct term *out);
+/* The atoms whose columns the expression uses. */
+aset expr_atoms(const struct lower *l, const struct expr *e);
+
+/* --- scalar.c, predicate.c, func.c, types.c
+ * --------------------------------------------*/
+
+enum status lower_scalar(struct lower *l, struct scope *sc, const json_t *node,
+                         struct expr **out);
+/* The same, must be a truth value. */
+enum status lower_boolean(struct lower *l, struct scope *sc, const json_t *node,
+                          struct expr **out);
+enum status lower_like(struct lower *l, struct scope *sc, const json_t *e,
+                       bool icase, struct expr **out);
+enum status lower_in(struct lower *l, struct scope *sc, const json_t *e,
+                     struct expr **out);
+/* x = ANY (ARRAY[...]) */
+enum status lower_any(struct lower *l, struct scope *sc, const json_t *e,
+                      struct expr **out);
+enum status lower_between(struct lower *l, struct scope *sc, const json_t *e,
+                          bool symmetric, bool negated, struct expr **out);
+/* (a, b) = (c, d): equal in every column. <>: different in some. */
+enum status lower_rows(struct lower *l, struct scope *sc, const json_t *x,
+                       const json_t *y, enum expr_op op, long position,
+                       struct expr **out);
+enum status lower_function(struct lower *l, struct scope *sc,
+                           const json_t *call, struct expr **out);
+/* COUNT and the others, by name. */
+bool is_aggregate(const char *name);
+enum status lower_cast(struct lower *l, struct scope *sc, const json_t *cast,
+                       struct expr **out);
+/* The operator of an A_Expr as an expression operation, or X_N_OPS. */
+enum expr_op comparison_op(const char *name);
+enum expr_op negated_op(enum expr_op op);
+
+/* A node over arguments, folded when all of them are constants. */
+enum status make(struct lower *l, enum expr_op op, uint32_t n,
+                 struct expr *const *args, struct expr **out);
+enum status make2(struct lower *l, enum expr_op op, struct expr *x,
+                  struct expr *y, struct expr **out);
+enum status make1(struct lower *l, enum expr_op op, struct expr *x,
+                  struct expr **out);
+enum status make_const(struct lower *l, struct value v, struct expr **out);
+enum status make_untyped(struct lower *l, struct value v, struct expr **out);
+/* A string literal, parameter or NULL whose type the context decides. */
+bool is_untyped(const struct expr *e);
+enum status give_type(struct lower *l, struct expr **e, enum type t,
+                      long position);
+/* Brings values to a type in which they compare, as PostgreSQL does. */
+enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
+                  long position);
+enum status unify2(struct lower *l, struct expr **x, struct expr **y,
+                   long position);
+enum status type_error(struct lower *l, long position, const char *what,
+                       const struct expr *x, const struct expr *y);
+/* The column type that a type name stands for; false: not one we know. */
+bool type_of_name(const char *name, enum type *out);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Types and nodes: constants without a type of their own, and bringing
+ * operands to a common type, as PostgreSQL's rules for operators do.
+ *
+ * A string literal, a parameter or NULL is a constant of type T_UNKNOWN until
+ * it meets a value with a type. Numbers: integer and decimal compare exactly;
+ * with a real the other side becomes the nearest double.
+ */
+#include <string.h>
+
+#include "sql/sql_int.h"
+
+bool is_untyped(const struct expr *e)
+{
+    return e->op == X_CONST && e->type == T_UNKNOWN;
+}
+
+enum status make_const(struct lower *l, struct value v, struct expr **out)
+{
+    *out = expr_const(l->arena, v);
+    return *out ? OK : err_nomem(l->err);
+}
+
+static bool all_const(uint32_t n, struct expr *const *args)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (args[i]->op != X_CONST)
+            return false;
+    return true;
+}
+
+enum status make(struct lower *l, enum expr_op op, uint32_t n,
+                 struct expr *const *args, struct expr **out)
+{
+    struct expr *e = expr_new(l->arena, op, n, args);
+    if (!e)
+        return err_nomem(l->err);
+    *out = e;
+    if (!all_const(n, args))
+        return OK;
+    struct value v;
+    TRY(expr_eval(l->arena, e, NULL, &v, l->err));
+    enum type t = e->type;
+    TRY(make_const(l, v, out));
+    (*out)->type = t; /* a folded NULL keeps its type */
+    return OK;
+}
+
+enum status make2(struct lower *l, enum expr_op op, struct expr *x,
+                  struct expr *y, struct expr **out)
+{
+    struct expr *args[] = {x, y};
+    return make(l, op, 2, args, out);
+}
+
+enum status make1(struct lower *l, enum expr_op op, struct expr *x,
+                  struct expr **out)
+{
+    return make(l, op, 1, &x, out);
+}
+
+enum status type_error(struct lower *l, long position, const char *what,
+                       const struct expr *x, const struct expr *y)
+{
+    if (y)
+        err_set(l->err, E_TYPE, "operator does not exist: %s %s %s",
+                type_name(x->type), what, type_name(y->type));
+    else
+        err_set(l->err, E_TYPE, "%s does not take a value of type %s", what,
+                type_name(x->type));
+    err_at(l->err, position);
+    if (y)
+        err_hint(l->err, "Compare values of the same type; columns of "
+                         "different types never match.");
+    return E_TYPE;
+}
+
+enum status give_type(struct lower *l, struct expr **e, enum type t,
+                      long position)
+{
+    struct value v = (*e)->val;
+    if (v.is_null || t == T_UNKNOWN)
+        t = v.is_null ? t : T_TEXT;
+    else if (!value_parse(l->arena, v.s, t, &v)) {
+        err_set(l->err, E_TYPE, "invalid input syntax for type %s: \"%.*s\"",
+                type_name(t), PSTR((*e)->val.s));
+        err_at(l->err, position);
+        return E_TYPE;
+    }
+    TRY(make_const(l, v, e));
+    (*e)->type = t;
+    return OK;
+}
+
+static bool is_exact(enum type t)
+{
+    return t == T_INT || t == T_DEC;
+}
+
+/* The type in which values of types a and b compare; false: in none. */
+static bool common_type(enum type a, enum type b, enum type *out)
+{
+    if (a == b || b == T_UNKNOWN || a == T_UNKNOWN)
+        *out = a == T_UNKNOWN ? b : a;
+    else if (is_exact(a) && is_exact(b))
+        *out = T_DEC;
+    else if ((a == T_REAL && is_exact(b)) || (b == T_REAL && is_exact(a)))
+        *out = T_REAL;
+    else if ((a == T_DATE && b == T_TIMESTAMP) ||
+             (a == T_TIMESTAMP && b == T_DATE))
+        *out = T_TIMESTAMP;
+    else
+        return false;
+    return true;
+}
+
+static enum status convert(struct lower *l, struct expr **e, enum type t)
+{
+    if (t == T_REAL && is_exact((*e)->type))
+        return make1(l, X_TO_REAL, *e, e);
+    if (t == T_TIMESTAMP && (*e)->type == T_DATE)
+        return make1(l, X_TO_TIMESTAMP, *e, e);
+    return OK;
+}
+
+enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
+                  long position)
+{
+    enum type t = T_UNKNOWN;
+    const struct expr *first = NULL;
+    for (size_t i = 0; i < n; i += step) {
+        if (is_untyped(v[i]))
+            continue;
+        if (!common_type(t, v[i]->type, &t))
+            return type_error(l, position, "=", first, v[i]);
+        if (!first || first->type == T_UNKNOWN)
+            first = v[i];
+    }
+    for (size_t i = 0; i < n; i += step) {
+        if (is_untyped(v[i]))
+            TRY(give_type(l, &v[i], t, position));
+        TRY(convert(l, &v[i], t));
+    }
+    return OK;
+}
+
+enum status unify2(struct lower *l, struct expr **x, struct expr **y,
+                   long position)
+{
+    struct expr *v[] = {*x, *y};
+    TRY(unify(l, v, 2, 1, position));
+    *x = v[0];
+    *y = v[1];
+    return OK;
+}
+
+bool type_of_name(const char *name, enum type *out)
+{
+    static const struct {
+        const char *name;
+        enum type type;
+    } types[] = {
+        {"int2", T_INT},
+        {"int4", T_INT},
+        {"int8", T_INT},
+        {"int", T_INT},
+        {"integer", T_INT},
+        {"bigint", T_INT},
+        {"smallint", T_INT},
+        {"serial", T_INT},
+        {"bigserial", T_INT},
+        {"smallserial", T_INT},
+        {"serial4", T_INT},
+        {"serial8", T_INT},
+        {"tinyint", T_INT},
+        {"mediumint", T_INT},
+        {"numeric", T_DEC},
+        {"decimal", T_DEC},
+        {"float4", T_REAL},
+        {"float8", T_REAL},
+        {"real", T_REAL},
+        {"double", T_REAL},
+        {"text", T_TEXT},
+        {"varchar", T_TEXT},
+        {"bpchar", T_TEXT},
+        {"char", T_TEXT},
+        {"clob", T_TEXT},
+        {"name", T_TEXT},
+        {"bool", T_BOOL},
+        {"boolean", T_BOOL},
+        {"date", T_DATE},
+        {"timestamp", T_TIMESTAMP},
+        {"timestamptz", T_TIMESTAMP},
+        {"datetime", T_TIMESTAMP},
+        {"time", T_TIME},
+        {"uuid", T_UUID},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(name, types[i].name) == 0) {
+            *out = types[i].type;
+            return true;
+        }
+    return false;
+}
