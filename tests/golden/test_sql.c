@@ -157,6 +157,11 @@ static void golden_files(void **state)
     arena_fini(&arena);
 }
 
+static void doc_path(char *path, size_t n)
+{
+    snprintf(path, n, "%s/%s", getenv("DPC_SOURCE"), "docs/sql.md");
+}
+
 /* docs/sql.md is what the program prints. */
 static void document(void **state)
 {
@@ -164,7 +169,7 @@ static void document(void **state)
     char path[4096];
     struct sb b;
     begin();
-    snprintf(path, sizeof path, "%s/docs/sql.md", getenv("DPC_SOURCE"));
+    doc_path(path, sizeof path);
     sb_init(&b, &arena);
     sql_print_doc(&b);
     assert_true(str_eq(sb_view(&b), read_file(path)));
@@ -177,7 +182,7 @@ static int bless(void)
     struct sb b;
     begin();
     each_file(true);
-    snprintf(path, sizeof path, "%s/docs/sql.md", getenv("DPC_SOURCE"));
+    doc_path(path, sizeof path);
     sb_init(&b, &arena);
     sql_print_doc(&b);
     FILE *f = fopen(path, "wb");
