@@ -12,6 +12,7 @@
  */
 #include "sens/paper.h"
 
+#include <string.h>
 #include "num/rat.h"
 
 enum { VISITS = 1000000 };
@@ -66,6 +67,20 @@ static void fix_relation(struct sens_paper *p, size_t j, uint64_t s, bool gap,
     }
 }
 
+static mpz_t *new_numbers(struct arena *a, size_t n)
+{
+    mpz_t *v = NEWS(a, mpz_t, n);
+    for (size_t i = 0; v && i < n; i++)
+        mpz_init(v[i]);
+    return v;
+}
+
+static void drop_numbers(mpz_t *v, size_t n)
+{
+    for (size_t i = 0; v && i < n; i++)
+        sens_mpz_wipe(v[i]);
+}
+
 /* levels[j]: coefficients with relations 0..j-1 fixed; `chosen` is i. */
 static void visit(struct sens_paper *p, mpz_t **levels, const size_t *rest,
                   size_t j, size_t chosen, uint64_t used)
@@ -79,6 +94,92 @@ static void visit(struct sens_paper *p, mpz_t **levels, const size_t *rest,
         fix_relation(p, j, s, j == chosen, levels[j], levels[j + 1], rest[j]);
         visit(p, levels, rest, j + 1, chosen, used + s);
     }
+}
+
+static enum status visit_all(struct arena *a, struct sens_paper *p,
+                             const size_t *rest, struct err *err)
+{
+    size_t m = p->n_tables;
+    mpz_t *levels[SENS_MAX_PRIVATE + 1] = {p->coef};
+    bool ok = true;
+    for (size_t j = 0; j < m; j++) {
+        levels[j + 1] = new_numbers(a, rest[j]);
+        ok = ok && levels[j + 1];
+    }
+    for (size_t i = 0; ok && i < m; i++)
+        visit(p, levels, rest, 0, i, 0);
+    for (size_t j = 0; j < m; j++)
+        drop_numbers(levels[j + 1], levels[j + 1] ? rest[j] : 0);
+    return ok ? OK : err_nomem(err);
+}
+
+/*
+ * The same in machine words, for the usual case that nothing can exceed 127
+ * bits: an order of magnitude faster, and the same numbers.
+ */
+struct words {
+    const struct sens_paper *p;
+    const size_t *rest;
+    u128 *levels[SENS_MAX_PRIVATE + 1];
+    u128 *best; /* by distance */
+};
+
+static void visit_words(struct words *w, size_t j, size_t chosen, uint64_t used)
+{
+    const struct sens_paper *p = w->p;
+    if (j == p->n_tables) {
+        if (w->levels[j][0] > w->best[used])
+            w->best[used] = w->levels[j][0];
+        return;
+    }
+    size_t rest = w->rest[j];
+    for (uint64_t s = 0; used + s < p->n_table; s++) {
+        u128 *from = w->levels[j], *to = w->levels[j + 1];
+        u128 power = 1, next = 1; /* s^r and (s+1)^r */
+        memset(to, 0, rest * sizeof *to);
+        for (unsigned r = 0; r <= p->copies[j]; r++) {
+            u128 factor = j == chosen ? next - power : power;
+            for (size_t i = 0; factor && i < rest; i++)
+                to[i] += factor * from[r * rest + i];
+            power *= s;
+            next *= s + 1;
+        }
+        visit_words(w, j + 1, chosen, used + s);
+    }
+}
+
+/* No sum exceeds (sum of all coefficients) * (n_table + 1)^n_priv, nor does a
+ * power that is computed one step too far. */
+static bool fits_words(struct sens_paper *p)
+{
+    mpz_set_ui(p->x, 1);
+    for (size_t i = 0; i < p->n_coef; i++)
+        mpz_add(p->x, p->x, p->coef[i]);
+    mpz_ui_pow_ui(p->y, p->n_table + 1, p->n_priv + 1);
+    mpz_mul(p->x, p->x, p->y);
+    return mpz_sizeinbase(p->x, 2) <= 126;
+}
+
+static enum status visit_all_words(struct arena *a, struct sens_paper *p,
+                                   const size_t *rest, struct err *err)
+{
+    struct words w = {.p = p, .rest = rest};
+    bool ok = true;
+    w.best = NEWS(a, u128, p->n_table);
+    w.levels[0] = NEWS(a, u128, p->n_coef);
+    for (size_t j = 0; j < p->n_tables; j++)
+        ok = (w.levels[j + 1] = NEWS(a, u128, rest[j])) && ok;
+    if (!ok || !w.best || !w.levels[0])
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_coef; i++)
+        if (!mpz_get_u128(p->coef[i], &w.levels[0][i]))
+            return err_internal(err, "sens: a sum is not a count");
+    for (size_t i = 0; i < p->n_tables; i++)
+        visit_words(&w, 0, i, 0);
+    for (uint64_t k = 0; k < p->n_table; k++)
+        mpz_set_u128(p->table[k], w.best[k]);
+    mem_wipe(w.best, p->n_table * sizeof *w.best);
+    return OK;
 }
 
 /* m C(n + m, m), or more than VISITS. */
@@ -99,43 +200,21 @@ static uint64_t affordable(size_t m, uint64_t up_to)
     return n;
 }
 
-static mpz_t *new_numbers(struct arena *a, size_t n)
-{
-    mpz_t *v = NEWS(a, mpz_t, n);
-    for (size_t i = 0; v && i < n; i++)
-        mpz_init(v[i]);
-    return v;
-}
-
-static void drop_numbers(mpz_t *v, size_t n)
-{
-    for (size_t i = 0; v && i < n; i++)
-        sens_mpz_wipe(v[i]);
-}
-
 static enum status fill_table(struct arena *a, struct sens_paper *p,
                               uint64_t up_to, struct err *err)
 {
-    size_t m = p->n_tables, rest[SENS_MAX_PRIVATE + 1];
-    mpz_t *levels[SENS_MAX_PRIVATE + 1] = {p->coef};
-    uint64_t n = affordable(m, up_to);
-    p->table = new_numbers(a, n + 1);
+    size_t rest[SENS_MAX_PRIVATE], left = p->n_coef;
+    uint64_t n = affordable(p->n_tables, up_to);
+    p->table = new_numbers(a, n);
     if (!p->table)
         return err_nomem(err);
     p->n_table = n;
-    bool ok = true;
-    size_t left = p->n_coef;
-    for (size_t j = 0; j < m; j++) {
+    for (size_t j = 0; j < p->n_tables; j++) {
         left /= p->copies[j] + 1;
         rest[j] = left;
-        levels[j + 1] = new_numbers(a, left);
-        ok = ok && levels[j + 1];
     }
-    for (size_t i = 0; ok && i < m; i++)
-        visit(p, levels, rest, 0, i, 0);
-    for (size_t j = 0; j < m; j++)
-        drop_numbers(levels[j + 1], levels[j + 1] ? rest[j] : 0);
-    return ok ? OK : err_nomem(err);
+    return fits_words(p) ? visit_all_words(a, p, rest, err)
+                         : visit_all(a, p, rest, err);
 }
 
 static void sum_up(const struct sens_state *s, struct sens_paper *p)
@@ -189,7 +268,7 @@ void sens_paper_fini(struct sens_paper *p)
         return;
     drop_numbers(p->coef, p->n_coef);
     drop_numbers(p->by_size, p->n_priv + 1);
-    drop_numbers(p->table, p->table ? p->n_table + 1 : 0);
+    drop_numbers(p->table, p->table ? p->n_table : 0);
     sens_mpz_wipe(p->x);
     sens_mpz_wipe(p->y);
     p->ready = false;

@@ -129,8 +129,9 @@ void gen_rule(enum gen_class c, uint64_t *seed, struct gen *g)
         add_filter(&d, seed);
     bool all = c == GEN_FULL || c == GEN_BAGS || universe_random(seed, 2);
     add_head(&d, all && c != GEN_PROJECTION, seed);
-    for (uint64_t n = 1 + universe_random(seed, 2);
-         c == GEN_CONSTRAINTS && n > 0; n--)
+    bool declared =
+        c == GEN_CONSTRAINTS || (c == GEN_BAGS && universe_random(seed, 2));
+    for (uint64_t n = 1 + universe_random(seed, 2); declared && n > 0; n--)
         add_constraint(g, seed);
     g->has_public = c == GEN_SEVERAL;
     snprintf(g->rule, sizeof g->rule, "Q(%s) :- %s.", d.head, d.body);

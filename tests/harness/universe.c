@@ -65,16 +65,19 @@ static bool equal_on(const int *x, const int *y, const uint32_t *cols, size_t n)
     return true;
 }
 
-/* At most d->k different Y for each X. A key counts rows, not values. */
-static bool satisfies(const struct tiny_table *t, const struct degree *d)
+/* At most d->k different Y for each X. A key and a bound on the rows count
+ * rows, not values. */
+static bool satisfies(const struct tiny_table *t, const struct degree *d,
+                      size_t n_cols)
 {
+    bool rows = d->is_key || (d->n_x == 0 && d->n_y == n_cols);
     for (size_t r = 0; r < t->n_rows; r++) {
         u128 n = 0;
         for (size_t s = 0; s < t->n_rows; s++) {
             if (!equal_on(t->rows[r], t->rows[s], d->x, d->n_x))
                 continue;
             bool seen = false;
-            for (size_t e = 0; e < s && !d->is_key; e++)
+            for (size_t e = 0; e < s && !rows; e++)
                 seen =
                     seen || (equal_on(t->rows[r], t->rows[e], d->x, d->n_x) &&
                              equal_on(t->rows[s], t->rows[e], d->y, d->n_y));
@@ -91,7 +94,8 @@ static bool is_valid(const struct universe *u, const struct tiny *t)
     const struct schema *s = u->q->schema;
     for (size_t i = 0; i < s->tables.n; i++)
         for (size_t d = 0; d < s->tables.p[i].degrees.n; d++)
-            if (!satisfies(&t->tables[i], &s->tables.p[i].degrees.p[d]))
+            if (!satisfies(&t->tables[i], &s->tables.p[i].degrees.p[d],
+                           s->tables.p[i].n_cols))
                 return false;
     return true;
 }

@@ -111,6 +111,26 @@ static uint64_t by_definition(const struct sens_state *st, uint64_t k)
     return best;
 }
 
+/* Numbers beyond the machine's words: everything scales with T. */
+static void check_wide(struct rules *r, struct sens_state *s,
+                       struct sens_paper *narrow)
+{
+    struct sens_paper wide;
+    mpz_t x, y;
+    for (size_t c = 0; c < s->p->n_coords; c++)
+        mpz_mul_2exp(s->t[c], s->t[c], 120);
+    assert_int_equal(sens_paper_new(&r->arena, s, 30, &wide, &r->err), OK);
+    mpz_inits(x, y, (mpz_ptr)NULL);
+    for (uint64_t k = 0; k < 30; k++) {
+        assert_true(sens_paper_at(&wide, k, x));
+        assert_true(sens_paper_at(narrow, k, y));
+        mpz_mul_2exp(y, y, 120);
+        assert_int_equal(mpz_cmp(x, y), 0);
+    }
+    mpz_clears(x, y, (mpz_ptr)NULL);
+    sens_paper_fini(&wide);
+}
+
 static void several_relations(void **state)
 {
     (void)state;
@@ -144,6 +164,7 @@ static void several_relations(void **state)
             assert_true(mpz_cmp_ui(v, by_definition(&s, k)) >= 0);
         }
         assert_false(sens_paper_at(&paper, 30, v));
+        check_wide(&r, &s, &paper);
         mpz_clear(v);
         sens_paper_fini(&paper);
         sens_state_fini(&s);
