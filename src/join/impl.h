@@ -1,0 +1,168 @@
+/*
+ * Inside the join engine: what its files share.
+ *
+ *   dom    the values of one or more variables as dense ids, rising with
+ *          value_cmp; NULL, where it may occur, is id 0
+ *   rel    an atom's rows after its selections, as ids, sorted, distinct
+ *   trie   a rel sorted by its columns in another order; the first level is
+ *          an offset table, deeper levels are runs of equal ids
+ *   request  one T_F: atoms, boundary, outputs
+ *
+ * Everything here is immutable once built, so threads may read it; tries are
+ * built before threads start.
+ */
+#ifndef JOIN_IMPL_H
+#define JOIN_IMPL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "join/join.h"
+
+/* An id that no value has: the row is dropped. */
+#define NO_ID UINT32_MAX
+
+struct dom {
+    uint32_t n;    /* ids 0 .. n-1 */
+    bool has_null; /* id 0 is NULL */
+    bool is_rows;  /* row numbers of a table, no values kept */
+    bool is_int;   /* all values are 64-bit numbers of one type */
+    enum type type;
+    size_t n_vals;            /* without NULL, rising */
+    const int64_t *ints;      /* is_int */
+    const struct value *vals; /* otherwise */
+    const uint32_t *dense;    /* is_int, may be NULL: id of dense_min + i */
+    int64_t dense_min;
+    size_t dense_n;
+    VEC(struct dom_source) sources;
+};
+
+/* Where values come from: a column of a table, a computed one, a constant. */
+struct dom_source {
+    const struct store_column *col;
+    size_t n_rows;
+    const struct value *value; /* a constant, when col is NULL */
+    bool nulls;                /* NULL is a value here */
+};
+
+struct trie {
+    uint32_t n_cols;
+    uint32_t n; /* rows */
+    const uint32_t **cols;
+    const uint32_t *off; /* rows with id i in cols[0]: off[i] .. off[i+1] */
+    const uint8_t *order;
+};
+
+struct rel {
+    struct str sig; /* equal signatures: equal contents */
+    uint32_t n_cols;
+    uint32_t n;
+    uint32_t *dom;   /* of each column */
+    uint32_t **cols; /* sorted by column 0, 1, ...; distinct */
+    uint32_t id;     /* number of the relation */
+    VEC(struct trie *) tries;
+};
+
+struct jatom {
+    struct rel *rel;
+    uint32_t *vars; /* of each column of rel; distinct */
+    vset set;
+    struct store_column **calc; /* computed columns, by calc of the query */
+};
+
+/* A comparison between two variables that no single atom decides. */
+struct jcmp {
+    enum cmp_op op;
+    uint32_t l, r;
+};
+
+struct join {
+    struct mem *mem;
+    struct arena arena;
+    const struct cq *q;
+    const struct store *st;
+    struct join_options opt;
+    struct dom *doms;
+    uint32_t n_doms;
+    uint32_t *dom_of; /* by variable */
+    struct jatom *atoms;
+    VEC(struct rel *) rels;
+    struct jcmp *cmps; /* variable against variable, in the query's order */
+    uint32_t n_cmps;
+    struct store_column *calc_cols; /* by calc */
+    struct map memo;
+};
+
+/* --- dom.c -------------------------------------------------------------- */
+enum status dom_build_all(struct join *j, struct err *err) WARN_UNUSED;
+/* Ids of a whole column; NULL gives 0 or NO_ID. */
+enum status dom_encode(const struct dom *d, struct mem *m,
+                       const struct store_column *c, size_t n_rows,
+                       bool nonnull, uint32_t *out,
+                       struct err *err) WARN_UNUSED;
+/* Id of a value or NO_ID. */
+uint32_t dom_find(const struct dom *d, const struct value *v);
+/* The number of ids whose value is below v (NULL counts as below). */
+uint32_t dom_rank(const struct dom *d, const struct value *v);
+struct value dom_value(const struct dom *d, uint32_t id);
+
+/* --- calc.c ------------------------------------------------------------- */
+enum status calc_columns(struct join *j, struct err *err) WARN_UNUSED;
+/* keep[row] := 0 for rows that a predicate of the atom refuses. */
+enum status pred_filter(struct join *j, uint32_t atom, uint8_t *keep,
+                        struct err *err) WARN_UNUSED;
+
+/* --- rel.c -------------------------------------------------------------- */
+enum status rel_build_all(struct join *j, struct err *err) WARN_UNUSED;
+/* The rows sorted by the columns in `order`; built once. */
+enum status rel_trie(struct join *j, struct rel *r, const uint8_t *order,
+                     const struct trie **out, struct err *err) WARN_UNUSED;
+/* Sorts rows by the columns (most significant first) and, if asked, removes
+ * equal ones. cols are exchanged in place; *n is updated. */
+enum status sort_rows(struct mem *m, uint32_t **cols, uint32_t n_cols,
+                      const uint32_t *sizes, uint32_t *n, bool distinct,
+                      struct err *err) WARN_UNUSED;
+
+/* --- walk.c ------------------------------------------------------------- */
+/* An outside variable against a constant. */
+struct const_cmp {
+    enum cmp_op op;
+    uint32_t var;
+    bool const_left;
+    uint64_t pos;
+};
+
+struct request {
+    aset f;
+    vset vars, boundary, outs;
+    /* exact filters: variables without atoms, in `boundary` too */
+    vset outside;
+    uint32_t scale; /* 1, or 1 + the number of values between neighbours */
+    const struct jcmp *cmps;
+    uint32_t n_cmps;
+    const struct const_cmp *consts;
+    uint32_t n_consts;
+    const uint32_t *fixed; /* by variable, for those in fixed_set */
+    vset fixed_set;
+};
+enum status walk_run(struct join *j, const struct request *r, u128 *out,
+                     struct err *err) WARN_UNUSED;
+
+/* --- exact.c ------------------------------------------------------------ */
+/* Adds the outside variables to the request. */
+enum status exact_request(struct join *j, struct request *r, struct arena *a,
+                          struct err *err) WARN_UNUSED;
+/* Is there a value at this position of the augmented active domain? */
+bool exact_position_ok(const struct join *j, const struct request *r,
+                       uint32_t v, uint64_t pos);
+
+/* --- join.c ------------------------------------------------------------- */
+/* The count with some variables at given ids. */
+enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
+                             u128 *out, struct err *err) WARN_UNUSED;
+
+static inline bool join_cancelled(const struct join *j)
+{
+    return j->opt.cancelled && j->opt.cancelled(j->opt.ctx);
+}
+
+#endif

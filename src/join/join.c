@@ -1,0 +1,195 @@
+/*
+ * The engine's entry points: opening, remembering, and turning each question
+ * into a request.
+ */
+#include "join/impl.h"
+
+#include <string.h>
+
+static enum status list_cmps(struct join *j, struct err *err)
+{
+    const struct cq *q = j->q;
+    j->cmps = NEWS(&j->arena, struct jcmp, q->n_cmps);
+    if (!j->cmps)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < q->n_cmps; i++) {
+        const struct cmp *c = &q->cmps[i];
+        if (c->l.kind != TERM_VAR || c->r.kind != TERM_VAR)
+            continue;
+        struct jcmp x = {c->op, c->l.id, c->r.id};
+        j->cmps[j->n_cmps++] = x;
+    }
+    return OK;
+}
+
+enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
+                      const struct join_options *opt, struct join **out,
+                      struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, m);
+    struct join *j = NEW(&arena, struct join);
+    if (!j)
+        return err_nomem(err);
+    j->mem = m;
+    j->arena = arena;
+    j->q = q;
+    j->st = st;
+    if (opt)
+        j->opt = *opt;
+    if (!j->opt.threads)
+        j->opt.threads = 1;
+    map_init(&j->memo, &j->arena);
+    enum status s = calc_columns(j, err);
+    if (s == OK)
+        s = dom_build_all(j, err);
+    if (s == OK)
+        s = rel_build_all(j, err);
+    if (s == OK)
+        s = list_cmps(j, err);
+    if (s != OK) {
+        join_close(j);
+        return s;
+    }
+    *out = j;
+    return OK;
+}
+
+void join_close(struct join *j)
+{
+    if (!j)
+        return;
+    struct arena arena = j->arena; /* holds j itself */
+    arena.wipe = true;
+    arena_fini(&arena);
+}
+
+static vset vars_of(const struct join *j, aset f)
+{
+    vset s = 0;
+    ASET_EACH (i, f)
+        s |= j->atoms[i].set;
+    return s;
+}
+
+/* Comparisons that no single atom of F has decided already. */
+static enum status pick_cmps(struct join *j, struct request *r, struct arena *a,
+                             struct err *err)
+{
+    struct jcmp *out = NEWS(a, struct jcmp, j->n_cmps);
+    if (!out)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < j->n_cmps; i++) {
+        vset both = vset_one(j->cmps[i].l) | vset_one(j->cmps[i].r);
+        bool decided = false;
+        ASET_EACH (k, r->f)
+            decided = decided || vset_sub(both, j->atoms[k].set);
+        if (vset_sub(both, r->vars) && !decided)
+            out[r->n_cmps++] = j->cmps[i];
+    }
+    r->cmps = out;
+    return OK;
+}
+
+static enum status run(struct join *j, struct request *r, struct arena *a,
+                       u128 *out, struct err *err)
+{
+    TRY(pick_cmps(j, r, a, err));
+    return walk_run(j, r, out, err);
+}
+
+struct memo_key {
+    aset f;
+    uint64_t exact;
+    vset boundary, outs;
+};
+
+static bool memo_find(const struct join *j, const struct memo_key *k, u128 *out)
+{
+    struct str key = {(const char *)k, sizeof *k};
+    uint64_t *found = map_find(&j->memo, key);
+    if (found)
+        *out = *(u128 *)(uintptr_t)*found;
+    return found != NULL;
+}
+
+static enum status memo_put(struct join *j, const struct memo_key *k, u128 v,
+                            struct err *err)
+{
+    struct str key = {arena_strdup(&j->arena, (const char *)k, sizeof *k),
+                      sizeof *k};
+    u128 *answer = NEW(&j->arena, u128);
+    if (!key.p || !answer)
+        return err_nomem(err);
+    *answer = v;
+    return map_put(&j->memo, key, (uint64_t)(uintptr_t)answer, NULL)
+               ? OK
+               : err_nomem(err);
+}
+
+static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
+                       struct err *err)
+{
+    struct request r = {.f = k->f, .vars = vars_of(j, k->f), .scale = 1};
+    struct arena a;
+    enum status s = OK;
+    r.boundary = k->boundary & r.vars;
+    r.outs = k->outs & r.vars;
+    if (memo_find(j, k, out))
+        return OK;
+    arena_init(&a, j->mem);
+    if (k->exact)
+        s = exact_request(j, &r, &a, err);
+    if (s == OK)
+        s = run(j, &r, &a, out, err);
+    arena_fini(&a);
+    TRY(s);
+    return memo_put(j, k, *out, err);
+}
+
+enum status join_max(struct join *j, aset f, vset boundary, vset outs,
+                     u128 *out, struct err *err)
+{
+    struct memo_key k = {f, 0, boundary, outs};
+    return ask(j, &k, out, err);
+}
+
+enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
+                           u128 *out, struct err *err)
+{
+    struct memo_key k = {f, 1, boundary, outs};
+    *out = 1;
+    return f ? ask(j, &k, out, err) : OK;
+}
+
+enum status join_count(struct join *j, u128 *out, struct err *err)
+{
+    *out = 0;
+    if (j->q->unsat)
+        return OK;
+    return join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), out, err);
+}
+
+enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
+                             u128 *out, struct err *err)
+{
+    struct request r = {.f = aset_first_n(j->q->n_atoms), .scale = 1};
+    struct arena a;
+    r.vars = vars_of(j, r.f);
+    r.boundary = set;
+    r.outs = cq_free(j->q);
+    r.fixed = ids;
+    r.fixed_set = set;
+    arena_init(&a, j->mem);
+    enum status s = run(j, &r, &a, out, err);
+    arena_fini(&a);
+    return s;
+}
+
+enum status join_max_frequency(struct join *j, uint32_t atom, vset vars,
+                               u128 *out, struct err *err)
+{
+    if (atom >= j->q->n_atoms)
+        return err_internal(err, "join_max_frequency");
+    return join_max(j, aset_one(atom), vars, j->atoms[atom].set, out, err);
+}
