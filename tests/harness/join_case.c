@@ -13,8 +13,8 @@ uint32_t jc_below(struct jc_rng *r, uint32_t n)
 
 /* --- database ----------------------------------------------------------- */
 
-static const char *const words[] = {"", "a", "ab", "b", "c\xc3\xa9", "d",
-                                    "e", "f", "g", "h"};
+static const char *const words[] = {"",  "a", "ab", "b", "c\xc3\xa9",
+                                    "d", "e", "f",  "g", "h"};
 
 struct value jc_value(const struct join_case *c, int32_t v)
 {
@@ -309,8 +309,8 @@ static void record(struct search *s)
             return;
     if (s->found.n == s->found.cap) {
         s->found.cap = s->found.cap ? s->found.cap * 2 : 64;
-        s->found.row = realloc(s->found.row,
-                               s->found.cap * q->n_vars * sizeof(int32_t));
+        s->found.row =
+            realloc(s->found.row, s->found.cap * q->n_vars * sizeof(int32_t));
     }
     if (q->n_vars)
         memcpy(s->found.row + s->found.n * q->n_vars, s->val,
@@ -437,8 +437,8 @@ u128 jc_oracle(const struct join_case *c, aset f, vset boundary, vset outs,
         for (uint32_t i = 0; i < q->n_cmps; i++) {
             /* only comparisons between variables make one of them count */
             if (q->cmps[i].l.kind == TERM_VAR && q->cmps[i].r.kind == TERM_VAR)
-                s.outside |= vset_one(q->cmps[i].l.id) |
-                             vset_one(q->cmps[i].r.id);
+                s.outside |=
+                    vset_one(q->cmps[i].l.id) | vset_one(q->cmps[i].r.id);
         }
         s.outside &= ~s.vars;
         s.low = -4;
@@ -479,7 +479,9 @@ u128 jc_oracle_group(const struct join_case *c, const int32_t *key)
 
 static void print_term(struct term t)
 {
-    printf(t.kind == TERM_ANY ? "_" : t.kind == TERM_VAR ? "v%u" : "'%u'",
+    printf(t.kind == TERM_ANY   ? "_"
+           : t.kind == TERM_VAR ? "v%u"
+                                : "'%u'",
            t.id);
 }
 

@@ -14,20 +14,60 @@
 static struct jc_shape shapes[] = {
     {.atoms = 3, .vars = 4, .rows = 8, .domain = 3, .cmps = 0},
     {.atoms = 3, .vars = 4, .rows = 8, .domain = 3, .cmps = 3, .order = true},
-    {.atoms = 4, .vars = 5, .rows = 6, .domain = 3, .cmps = 3, .nulls = true,
-     .bags = true, .order = true, .consts = true, .preds = true},
-    {.atoms = 3, .vars = 4, .rows = 8, .domain = 4, .cmps = 2, .nulls = true,
-     .bags = true, .consts = true, .type = T_TEXT, .order = true},
-    {.atoms = 3, .vars = 4, .rows = 8, .domain = 4, .cmps = 2, .nulls = true,
-     .consts = true, .type = T_REAL, .order = true, .preds = true},
-    {.atoms = 3, .vars = 4, .rows = 8, .domain = 4, .cmps = 2, .nulls = true,
-     .consts = true, .step = 1000000000000, .order = true},
+    {.atoms = 4,
+     .vars = 5,
+     .rows = 6,
+     .domain = 3,
+     .cmps = 3,
+     .nulls = true,
+     .bags = true,
+     .order = true,
+     .consts = true,
+     .preds = true},
+    {.atoms = 3,
+     .vars = 4,
+     .rows = 8,
+     .domain = 4,
+     .cmps = 2,
+     .nulls = true,
+     .bags = true,
+     .consts = true,
+     .type = T_TEXT,
+     .order = true},
+    {.atoms = 3,
+     .vars = 4,
+     .rows = 8,
+     .domain = 4,
+     .cmps = 2,
+     .nulls = true,
+     .consts = true,
+     .type = T_REAL,
+     .order = true,
+     .preds = true},
+    {.atoms = 3,
+     .vars = 4,
+     .rows = 8,
+     .domain = 4,
+     .cmps = 2,
+     .nulls = true,
+     .consts = true,
+     .step = 1000000000000,
+     .order = true},
     {.atoms = 5, .vars = 4, .rows = 12, .domain = 4, .cmps = 6, .graph = true},
-    {.atoms = 5, .vars = 5, .rows = 10, .domain = 5, .cmps = 10,
-     .graph = true},
-    {.atoms = 4, .vars = 6, .rows = 8, .domain = 4, .cmps = 8, .graph = true,
+    {.atoms = 5, .vars = 5, .rows = 10, .domain = 5, .cmps = 10, .graph = true},
+    {.atoms = 4,
+     .vars = 6,
+     .rows = 8,
+     .domain = 4,
+     .cmps = 8,
+     .graph = true,
      .bags = true},
-    {.atoms = 4, .vars = 6, .rows = 5, .domain = 4, .cmps = 4, .order = true,
+    {.atoms = 4,
+     .vars = 6,
+     .rows = 5,
+     .domain = 4,
+     .cmps = 4,
+     .order = true,
      .bags = true},
 };
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0] };
@@ -94,8 +134,7 @@ static void check_count(struct join *j, const struct join_case *c)
         fail_case(c, "join_count", all, 0, outs, got, want);
 }
 
-static void check_groups(struct join *j, struct join_case *c,
-                         struct jc_rng *r)
+static void check_groups(struct join *j, struct join_case *c, struct jc_rng *r)
 {
     struct err err;
     c->q.n_group = c->q.n_outs ? 1 + jc_below(r, c->q.n_outs) : 0;
@@ -125,8 +164,7 @@ static void check_frequency(struct join *j, const struct join_case *c,
     u128 got = 0, want = jc_oracle(c, aset_one(atom), by, vars, false);
     assert_int_equal(join_max_frequency(j, atom, by, &got, &err), OK);
     if (got != want)
-        fail_case(c, "join_max_frequency", aset_one(atom), by, vars, got,
-                  want);
+        fail_case(c, "join_max_frequency", aset_one(atom), by, vars, got, want);
 }
 
 static long cases_wanted(long n)
@@ -167,9 +205,15 @@ static void test_exact(void **state)
     long n = cases_wanted(1500);
     for (long i = 0; i < n; i++) {
         struct jc_rng r = {(uint64_t)i * 104729 + 5};
-        struct jc_shape s = {.atoms = 4, .vars = 5, .rows = 5, .domain = 3,
-                             .cmps = 4, .order = true, .consts = true,
-                             .type = T_INT, .step = 1 + i % 3};
+        struct jc_shape s = {.atoms = 4,
+                             .vars = 5,
+                             .rows = 5,
+                             .domain = 3,
+                             .cmps = 4,
+                             .order = true,
+                             .consts = true,
+                             .type = T_INT,
+                             .step = 1 + i % 3};
         struct join_case c;
         struct join *j = NULL;
         struct err err;
@@ -179,11 +223,11 @@ static void test_exact(void **state)
             aset f = jc_below(&r, 1u << c.q.n_atoms);
             vset vars = vars_of(&c.q, f);
             vset boundary = random_vars(&r, c.q.n_vars, 3) & vars;
-            vset outs = jc_below(&r, 2) ? vars
-                                        : random_vars(&r, c.q.n_vars, 2) & vars;
+            vset outs =
+                jc_below(&r, 2) ? vars : random_vars(&r, c.q.n_vars, 2) & vars;
             u128 got = 0, want = jc_oracle(&c, f, boundary, outs, true);
-            assert_int_equal(
-                join_max_exact(j, f, boundary, outs, &got, &err), OK);
+            assert_int_equal(join_max_exact(j, f, boundary, outs, &got, &err),
+                             OK);
             if (got != want)
                 fail_case(&c, "join_max_exact", f, boundary, outs, got, want);
         }
