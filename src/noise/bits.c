@@ -22,6 +22,8 @@ static enum status take(struct draw *d, void *out, size_t n)
     return entropy_bytes(d->rng, out, n, d->err);
 }
 
+/* First bytes are the highest, so that a number refined in whole bytes is the
+ * number drawn at once. */
 enum status draw_bits(struct draw *d, mp_bitcnt_t n, mpz_t out)
 {
     unsigned char buf[64];
@@ -32,7 +34,7 @@ enum status draw_bits(struct draw *d, mp_bitcnt_t n, mpz_t out)
         TRY(take(d, buf, now));
         mpz_t part;
         mpz_init(part);
-        mpz_import(part, now, -1, 1, 0, 0, buf);
+        mpz_import(part, now, 1, 1, 0, 0, buf);
         mpz_mul_2exp(out, out, 8 * now);
         mpz_ior(out, out, part);
         mpz_wipe_clear(part);
@@ -63,10 +65,11 @@ enum status draw_below_u64(struct draw *d, uint64_t n, uint64_t *out)
     uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     uint64_t v;
     do {
-        unsigned char buf[8] = {0};
-        TRY(take(d, buf, (bits + 7) / 8));
+        unsigned char buf[8];
+        unsigned bytes = (bits + 7) / 8;
+        TRY(take(d, buf, bytes));
         v = 0;
-        for (unsigned i = 8; i-- > 0;)
+        for (unsigned i = 0; i < bytes; i++)
             v = v << 8 | buf[i];
         v &= mask;
     } while (v >= n);
