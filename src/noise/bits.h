@@ -14,9 +14,9 @@
 #include <gmp.h>
 #include "noise/noise.h"
 
-/* A uniform number is never refined beyond LAZY_BITS_MAX doubled: random bits
- * need that with probability below 2^-8000. */
-enum { DRAW_BYTES = 1 << 20, LAZY_BITS_MAX = 1 << 13 };
+/* A uniform number that has more bits than LAZY_BITS_MAX is not refined again:
+ * random bits need that with probability below 2^-700 (PROOF.md, claim 8). */
+enum { DRAW_BYTES = 1 << 20, LAZY_BITS_MAX = 1 << 11 };
 
 struct draw {
     struct entropy *rng;

@@ -13,7 +13,7 @@
 
 /* Larger parameters are refused (E_VALUE, E_LIMIT): GMP aborts when memory is
  * out, so nothing that could ask for much memory gets that far. */
-enum { NOISE_EPSILON_MAX = 1000, NOISE_SCALE_BITS = 2048 };
+enum { NOISE_EPSILON_MAX = 1000, NOISE_SCALE_BITS = 1024 };
 
 enum noise_kind {
     NOISE_DISCRETE_LAPLACE,   /* scale b = sensitivity / epsilon */

@@ -1,8 +1,6 @@
 /* Scripted bytes; the generator is xoshiro256** seeded by splitmix64. */
 #include "harness/scripted.h"
 
-#include <string.h>
-
 static uint64_t rotl(uint64_t x, int k)
 {
     return x << k | x >> (64 - k);
@@ -33,12 +31,12 @@ static enum status fill(struct entropy *e, unsigned char *out, size_t n,
         *out++ = s->script[s->script_at++];
         n--;
     }
-    while (n > 0) {
-        uint64_t w = next_word(s->state);
-        size_t now = n < sizeof w ? n : sizeof w;
-        memcpy(out, &w, now);
-        out += now;
-        n -= now;
+    for (; n > 0; n--, s->word_left--, s->word >>= 8) {
+        if (s->word_left == 0) {
+            s->word = next_word(s->state);
+            s->word_left = 8;
+        }
+        *out++ = (unsigned char)s->word;
     }
     return OK;
 }

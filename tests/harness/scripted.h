@@ -11,6 +11,8 @@
 struct scripted {
     struct entropy base; /* first: a struct entropy * is a struct scripted * */
     uint64_t state[4];
+    uint64_t word; /* not yet used bytes of the generator */
+    unsigned word_left;
     const unsigned char *script; /* NULL: the generator */
     size_t script_n, script_at;
     bool repeat; /* start over at the end of the script, else E_ENTROPY */
