@@ -7,6 +7,7 @@
 #include "bound/upper.h"
 #include "bound/words.h"
 
+enum { CHECK_STEPS = 20000000 };
 enum { DEFAULT_WORK = 20000000, LOWER_WORK = 3000000, ADVICE_WORK = 3000000 };
 
 struct analysis {
@@ -107,6 +108,7 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
     *l = (struct lower){.a = s->a,
                         .q = s->q,
                         .up = &s->up,
+                        .check_steps = CHECK_STEPS,
                         .table = r->table,
                         .target = r->upper};
     struct work work = {.left = s->opt->work ? s->opt->work : LOWER_WORK};

@@ -342,6 +342,7 @@ enum status checker_run(struct arena *a, const struct cq *q,
     choose_order(c);
     out->holds =
         count(c, n_rows, &out->after) && count(c, insert, &out->before);
+    out->steps = steps - c->steps;
     bool nomem = c->nomem;
     arena_fini(&scratch);
     return nomem ? err_nomem(err) : OK;

@@ -17,6 +17,7 @@ struct check_row {
 struct check {
     bool holds; /* both databases satisfy every constraint, counts known */
     u128 before, after;
+    uint64_t steps; /* taken */
 };
 
 /* rows[insert] is the row that the larger database has in addition. */

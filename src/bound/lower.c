@@ -6,7 +6,7 @@
 #include "bound/checker.h"
 #include "bound/lower.h"
 
-enum { CHECK_STEPS = 20000000, GLUE_WORK = 300000, MAX_PUMP = 100000 };
+enum { GLUE_WORK = 300000, MAX_PUMP = 100000 };
 
 /* --- offering ------------------------------------------------------------- */
 
@@ -79,7 +79,8 @@ enum status lower_offer(struct lower *l, const struct db *d, struct err *err)
         return err_nomem(err);
     for (uint32_t r = 0; r < n; r++)
         TRY(row_values(l, d, &rows[r], r, err));
-    TRY(checker_run(l->a, l->q, rows, n, d->b, CHECK_STEPS, &c, err));
+    TRY(checker_run(l->a, l->q, rows, n, d->b, l->check_steps, &c, err));
+    l->check_steps -= c.steps;
     if (!c.holds || c.after <= c.before || c.after - c.before <= l->best)
         return OK;
     l->best = c.after - c.before;

@@ -55,8 +55,9 @@ struct lower {
     const struct upper *up;
     struct work *work;
     struct kinds kinds;
-    uint32_t table; /* of the row that changes */
-    u128 target;    /* the upper bound: no more can be reached */
+    uint64_t check_steps; /* the checker may still take */
+    uint32_t table;       /* of the row that changes */
+    u128 target;          /* the upper bound: no more can be reached */
     u128 best;
     struct bound_witness witness; /* of best, checked */
 };

@@ -57,7 +57,21 @@ static void take_row(struct grower *g, const struct tab_atom *at, uint32_t r)
         g->map[at->el[j]] = g->d.rows.p[r].el[j];
 }
 
-/* A value for an open element: new, or now and then one from its column. */
+/* Any value of the right type, constants of the query included. */
+static uint32_t old_value(struct grower *g, uint32_t e)
+{
+    uint32_t n = 0, pick = NO_EL;
+    enum type type = g->l->kinds.of_el[e];
+    for (uint32_t i = 0; i < g->d.vals.n; i++) {
+        enum type t = g->d.vals.p[i].type;
+        bool fits = type == t || (type == T_UNKNOWN && t == T_TEXT);
+        if (fits && random_below(g, ++n) == 0)
+            pick = i;
+    }
+    return pick;
+}
+
+/* A value for an open element: new, or now and then one that is there. */
 static enum status open_value(struct grower *g, const struct tab_atom *at,
                               uint32_t j, uint32_t *out, struct err *err)
 {
@@ -67,6 +81,8 @@ static enum status open_value(struct grower *g, const struct tab_atom *at,
         for (uint32_t r = 0; r < g->d.rows.n; r++)
             if (g->d.rows.p[r].table == at->table && random_below(g, ++n) == 0)
                 *out = g->d.rows.p[r].el[j];
+    if (random_below(g, 100) < g->repeat / 2)
+        *out = old_value(g, at->el[j]);
     if (*out != NO_EL)
         return OK;
     return db_fresh(&g->d, &g->l->kinds, at->el[j], out, err);
@@ -207,6 +223,9 @@ static enum status start_row(struct grower *g, struct err *err)
         uint64_t i = random_below(g, b->n), j = random_below(g, b->n);
         if (el[i] >= base && g->d.vals.p[el[i]].type == g->d.vals.p[el[j]].type)
             el[i] = el[j];
+        uint32_t any = old_value(g, g->phi->atoms[pick[0]].el[i]);
+        if (el[i] >= base && any != NO_EL && random_below(g, 2) == 0)
+            el[i] = any;
     }
     TRY(db_add(&g->d, b->table, el, b->n, &r, err));
     g->d.b = r;
