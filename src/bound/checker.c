@@ -195,13 +195,12 @@ static bool cmps_pass(const struct counter *c)
     return true;
 }
 
-/* Expressions are not evaluated yet: a witness that needs one is not
- * confirmed. */
 static bool eval(struct counter *c, const struct expr *e, struct value *out)
 {
-    (void)e;
-    *out = value_null();
-    c->tired = true;
+    struct err err;
+    if (expr_eval(c->a, e, c->val, out, &err) == OK)
+        return true;
+    c->nomem = true;
     return false;
 }
 

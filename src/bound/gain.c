@@ -42,10 +42,27 @@ static bool cmps_pass(const struct matcher *m)
     return true;
 }
 
-/* Expressions are not evaluated yet: nothing is gained through one. */
-static bool preds_pass(const struct matcher *m)
+static bool preds_pass(struct matcher *m)
 {
-    return m->phi->q->n_preds == 0;
+    const struct cq *q = m->phi->q;
+    if (q->n_preds == 0)
+        return true;
+    struct value *vals = NEWS(m->a, struct value, q->n_vars);
+    if (!vals) {
+        m->st = err_nomem(m->err);
+        return false;
+    }
+    for (uint32_t v = 0; v < q->n_vars; v++) {
+        uint32_t e = m->map[tab_find(m->phi, q->n_consts + v)];
+        vals[v] = e == NO_EL ? value_null() : m->d->vals.p[e];
+    }
+    for (uint32_t i = 0; i < q->n_preds && m->st == OK; i++) {
+        struct value r;
+        m->st = expr_eval(m->a, q->preds[i].e, vals, &r, m->err);
+        if (m->st == OK && (r.is_null || r.i == 0))
+            return false;
+    }
+    return m->st == OK;
 }
 
 static struct str answer_key(struct matcher *m)

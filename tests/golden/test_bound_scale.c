@@ -32,8 +32,8 @@ static void analyse(const char *name, const char *rule, const char *const *cons,
     if (bound_analyze(&r.arena, q, &opt, &b, &r.err) != OK)
         fail_msg("%s: %s", name, r.err.message);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
-    long ms = (t1.tv_sec - t0.tv_sec) * 1000 +
-              (t1.tv_nsec - t0.tv_nsec) / 1000000;
+    long ms =
+        (t1.tv_sec - t0.tv_sec) * 1000 + (t1.tv_nsec - t0.tv_nsec) / 1000000;
     printf("%s: upper %s lower %s%s%s, %zu advice, %ld ms\n", name,
            b.upper == U128_INF ? "inf" : u128_text(b.upper, u),
            b.lower == U128_INF ? "inf" : u128_text(b.lower, l),
@@ -72,8 +72,8 @@ static void large(void **state)
     const char *t3[] = {"T: 1 -> 2 <= 2", "T: (1, 2) -> 3 <= 3",
                         "T: 3 -> 1 <= 2"};
     analyse("path", build(b, "Q(v0)", "E(i,n)", ATOMS), deg, 2);
-    analyse("path, all out",
-            build(b, "Q(v0,v5,v10,v15,v20)", "E(i,n)", ATOMS), deg, 2);
+    analyse("path, all out", build(b, "Q(v0,v5,v10,v15,v20)", "E(i,n)", ATOMS),
+            deg, 2);
     analyse("path, free", build(b, "Q(v0,v20)", "E(i,n)", ATOMS), NULL, 0);
     analyse("path, fd", build(b, "Q(v0)", "E(i,n)", ATOMS), fd, 2);
     analyse("cycle", build(b, "Q(v0)", "E(i,c)", ATOMS), deg, 2);
