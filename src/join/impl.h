@@ -90,6 +90,8 @@ struct join {
     uint32_t n_cmps;
     struct store_column *calc_cols; /* by calc */
     struct map memo;
+    struct map factors; /* made from relations, by key */
+    uint32_t n_factors;
 };
 
 /* --- dom.c -------------------------------------------------------------- */
@@ -147,6 +149,11 @@ struct request {
 enum status walk_run(struct join *j, const struct request *r, u128 *out,
                      struct err *err) WARN_UNUSED;
 
+/* --- solve.c ------------------------------------------------------------ */
+enum status solve_request(struct join *j, const struct request *r,
+                          struct arena *a, u128 *out,
+                          struct err *err) WARN_UNUSED;
+
 /* --- exact.c ------------------------------------------------------------ */
 /* Adds the outside variables to the request. */
 enum status exact_request(struct join *j, struct request *r, struct arena *a,
@@ -156,6 +163,10 @@ bool exact_position_ok(const struct join *j, const struct request *r,
                        uint32_t v, uint64_t pos);
 
 /* --- join.c ------------------------------------------------------------- */
+/* Answers by key; keys of different length never meet. */
+bool memo_find(const struct join *j, struct str key, u128 *out);
+enum status memo_put(struct join *j, struct str key, u128 v,
+                     struct err *err) WARN_UNUSED;
 /* The count with some variables at given ids. */
 enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
                              u128 *out, struct err *err) WARN_UNUSED;

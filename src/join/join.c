@@ -40,6 +40,7 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
     if (!j->opt.threads)
         j->opt.threads = 1;
     map_init(&j->memo, &j->arena);
+    map_init(&j->factors, &j->arena);
     enum status s = calc_columns(j, err);
     if (s == OK)
         s = dom_build_all(j, err);
@@ -95,34 +96,33 @@ static enum status run(struct join *j, struct request *r, struct arena *a,
                        u128 *out, struct err *err)
 {
     TRY(pick_cmps(j, r, a, err));
-    return walk_run(j, r, out, err);
+    return solve_request(j, r, a, out, err);
 }
 
 struct memo_key {
     aset f;
     uint64_t exact;
     vset boundary, outs;
+    uint8_t odd; /* graph keys are whole words: no mistaking them */
 };
+enum { MEMO_KEY = offsetof(struct memo_key, odd) + 1 };
 
-static bool memo_find(const struct join *j, const struct memo_key *k, u128 *out)
+bool memo_find(const struct join *j, struct str key, u128 *out)
 {
-    struct str key = {(const char *)k, sizeof *k};
     uint64_t *found = map_find(&j->memo, key);
     if (found)
         *out = *(u128 *)(uintptr_t)*found;
     return found != NULL;
 }
 
-static enum status memo_put(struct join *j, const struct memo_key *k, u128 v,
-                            struct err *err)
+enum status memo_put(struct join *j, struct str key, u128 v, struct err *err)
 {
-    struct str key = {arena_strdup(&j->arena, (const char *)k, sizeof *k),
-                      sizeof *k};
+    struct str copy = {arena_strdup(&j->arena, key.p, key.n), key.n};
     u128 *answer = NEW(&j->arena, u128);
-    if (!key.p || !answer)
+    if (!copy.p || !answer)
         return err_nomem(err);
     *answer = v;
-    return map_put(&j->memo, key, (uint64_t)(uintptr_t)answer, NULL)
+    return map_put(&j->memo, copy, (uint64_t)(uintptr_t)answer, NULL)
                ? OK
                : err_nomem(err);
 }
@@ -135,7 +135,8 @@ static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
     enum status s = OK;
     r.boundary = k->boundary & r.vars;
     r.outs = k->outs & r.vars;
-    if (memo_find(j, k, out))
+    struct str key = {(const char *)k, MEMO_KEY};
+    if (memo_find(j, key, out))
         return OK;
     arena_init(&a, j->mem);
     if (k->exact)
@@ -144,20 +145,20 @@ static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
         s = run(j, &r, &a, out, err);
     arena_fini(&a);
     TRY(s);
-    return memo_put(j, k, *out, err);
+    return memo_put(j, key, *out, err);
 }
 
 enum status join_max(struct join *j, aset f, vset boundary, vset outs,
                      u128 *out, struct err *err)
 {
-    struct memo_key k = {f, 0, boundary, outs};
+    struct memo_key k = {f, 0, boundary, outs, 0};
     return ask(j, &k, out, err);
 }
 
 enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
                            u128 *out, struct err *err)
 {
-    struct memo_key k = {f, 1, boundary, outs};
+    struct memo_key k = {f, 1, boundary, outs, 0};
     *out = 1;
     return f ? ask(j, &k, out, err) : OK;
 }

@@ -1,0 +1,167 @@
+/*
+ * Upper bounds for the search of a maximum. Dropping edges until a tree is
+ * left and moving a maximum inside a sum never lowers a value, so messages
+ * along a spanning tree bound the value for every id of its root, given the
+ * variables fixed so far. A node's value is also at most the value of its
+ * own subtree with the node as boundary: a smaller problem of the same kind,
+ * solved once and remembered.
+ */
+#include "join/solve.h"
+#include "join/search.h"
+
+#include <string.h>
+
+static uint64_t dropped_weight(const struct graph *g, gset comp, uint32_t n,
+                               bool *wide)
+{
+    uint64_t w = 1;
+    uint32_t inner = 0;
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        if ((comp & gset_one(g->e[i].a)) && (comp & gset_one(g->e[i].b))) {
+            inner++;
+            if (g->e[i].ab->max_w > 1 && !u64_mul(w, g->e[i].ab->max_w, &w))
+                *wide = true;
+        }
+    return inner + 1 > n ? w : 1;
+}
+
+static unsigned any_root(const struct graph *g, gset comp)
+{
+    for (gset s = comp; s; s &= s - 1)
+        if (g->v[__builtin_ctz(s)].kind == W_MAX)
+            return (unsigned)__builtin_ctz(s);
+    return (unsigned)__builtin_ctz(comp);
+}
+
+enum status bound_make(struct plan *p, gset fixed, unsigned y, struct bound *b,
+                       struct err *err)
+{
+    gset open = p->live & ~fixed;
+    memset(b, 0, sizeof *b);
+    b->trees = NEWS(p->a, struct tree, (size_t)__builtin_popcount(open));
+    if (!b->trees)
+        return err_nomem(err);
+    b->slack = 1;
+    b->y = y;
+    b->fixed = fixed;
+    while (open) {
+        bool ok;
+        gset comp = graph_component(&p->g, open, (unsigned)__builtin_ctz(open));
+        bool has_y = comp & gset_one(y);
+        if (has_y)
+            b->main = b->n_trees;
+        struct tree *t = &b->trees[b->n_trees++];
+        tree_make(&p->g, comp, fixed, has_y ? y : any_root(&p->g, comp), NULL,
+                  true, t, &ok);
+        uint32_t n = (uint32_t)__builtin_popcount(comp);
+        if (!u64_mul(b->slack, dropped_weight(&p->g, comp, n, &b->wide),
+                     &b->slack))
+            b->wide = true;
+        if (t->n_nodes > p->max_nodes)
+            p->max_nodes = t->n_nodes;
+        open &= ~comp;
+    }
+    return OK;
+}
+
+/* The variables of a subtree; *plain false if equal children were merged. */
+static gset subtree(const struct tree *t, uint32_t at, bool *plain)
+{
+    const struct tnode *n = &t->node[at];
+    gset s = gset_one(n->var);
+    for (uint32_t i = 0; i < n->n_kids; i++) {
+        *plain = *plain && t->node[n->kids[i]].power == 1;
+        s |= subtree(t, n->kids[i], plain);
+    }
+    return s;
+}
+
+static bool has_max(const struct graph *g, gset s)
+{
+    for (; s; s &= s - 1)
+        if (g->v[__builtin_ctz(s)].kind == W_MAX)
+            return true;
+    return false;
+}
+
+enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
+{
+    struct tree *t = &b->trees[b->main];
+    for (uint32_t i = 1; i < t->n_nodes; i++) {
+        struct graph sub;
+        uint8_t place[G_VARS];
+        bool plain = true, fits = false;
+        gset s = subtree(t, i, &plain);
+        if (!plain || __builtin_popcount(s) < 3 || !has_max(&p->g, s))
+            continue;
+        u128 value = 0;
+        graph_induce(&p->g, s, &sub, place);
+        sub.v[place[t->node[i].var]].kind = W_MAX;
+        TRY(graph_solve(p->j, &sub, &value, &fits, err));
+        if (fits && !(value >> 62) && value)
+            t->node[i].cap = (uint64_t)value;
+    }
+    return OK;
+}
+
+/* Factors between the fixed variables so far. */
+static u128 prefix(struct runner *r, const struct bound *b)
+{
+    const struct graph *g = &r->p->g;
+    u128 v = 1;
+    for (gset s = b->fixed; s && v; s &= s - 1) {
+        unsigned x = (unsigned)__builtin_ctz(s);
+        if (g->v[x].unary && !u128_mul(v, g->v[x].unary[r->fixed[x]], &v))
+            r->wide = true;
+    }
+    for (uint32_t i = 0; i < g->n_edges && v; i++) {
+        const struct gedge *e = &g->e[i];
+        if ((b->fixed & gset_one(e->a)) && (b->fixed & gset_one(e->b)) &&
+            !u128_mul(v, csr_weight(e->ab, r->fixed[e->a], r->fixed[e->b]), &v))
+            r->wide = true;
+    }
+    return v;
+}
+
+static int by_falling_bound(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return x->bound > y->bound ? -1 : x->bound < y->bound;
+}
+
+void candidates_sort(struct candidate *c, uint32_t n)
+{
+    qsort(c, n, sizeof *c, by_falling_bound);
+}
+
+uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
+                    struct candidate *out)
+{
+    u128 times = prefix(r, b);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n_trees && times && !r->wide; i++) {
+        if (i == b->main)
+            continue;
+        tree_eval(&b->trees[i], &r->other, r->fixed, NULL, 0);
+        u128 x = tree_total(&b->trees[i], &r->other);
+        tree_reset(&b->trees[i], &r->other);
+        r->wide = r->wide || r->other.wide || !u128_mul(times, x, &times);
+    }
+    if (!u128_mul(times, b->slack, &times) || b->wide || times >> 62)
+        r->wide = true;
+    if (!times || r->wide)
+        return 0;
+    tree_eval(&b->trees[b->main], &r->other, r->fixed, NULL, 0);
+    const struct nwork *x = &r->other.node[0];
+    r->wide = r->wide || r->other.wide;
+    for (uint32_t i = 0; i < x->n_ids && !r->wide; i++) {
+        u128 v = times * x->val[x->ids[i]];
+        if (v >> 62)
+            r->wide = true;
+        struct candidate c = {(uint64_t)v, x->ids[i]};
+        if (v > above)
+            out[n++] = c;
+    }
+    tree_reset(&b->trees[b->main], &r->other);
+    return n;
+}

@@ -1,0 +1,338 @@
+/*
+ * Binary factors: see csr.h. Everything here is built once per relation and
+ * kept, in O(rows + ids).
+ */
+#include "join/csr.h"
+
+#include <string.h>
+
+uint32_t csr_seek(const struct csr *c, uint32_t i, uint32_t v)
+{
+    uint32_t lo = c->off[i], hi = c->off[i + 1];
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (c->adj[mid] < v)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+uint64_t csr_weight(const struct csr *c, uint32_t l, uint32_t r)
+{
+    uint32_t at = csr_seek(c, l, r);
+    if (at == c->off[l + 1] || c->adj[at] != r)
+        return 0;
+    return c->w ? c->w[at] : 1;
+}
+
+/* --- measuring ----------------------------------------------------------- */
+
+static bool measure(struct csr *c)
+{
+    c->max_w = c->n ? 1 : 0;
+    for (uint32_t i = 0; i < c->n_left; i++) {
+        uint32_t deg = c->off[i + 1] - c->off[i];
+        uint64_t sum = deg;
+        if (deg > c->max_deg)
+            c->max_deg = deg;
+        if (c->w) {
+            sum = 0;
+            for (uint32_t e = c->off[i]; e < c->off[i + 1]; e++) {
+                if (c->w[e] > c->max_w)
+                    c->max_w = c->w[e];
+                if (!u64_add(sum, c->w[e], &sum))
+                    return false;
+            }
+        }
+        if (sum > c->max_sum)
+            c->max_sum = sum;
+        if (c->same_sides && deg && !c->has_loop)
+            c->has_loop = csr_weight(c, i, i) > 0;
+    }
+    return true;
+}
+
+static bool equal_sides(const struct csr *a, const struct csr *b)
+{
+    return a->same_sides && a->n_left == b->n_left && !a->w && !b->w &&
+           memcmp(a->off, b->off, ((size_t)a->n_left + 1) * 4) == 0 &&
+           memcmp(a->adj, b->adj, (size_t)a->n * 4) == 0;
+}
+
+/* The other direction, by counting. */
+static enum status transpose(struct join *j, const struct csr *c, struct csr *t,
+                             struct err *err)
+{
+    uint32_t *off = NEWS(&j->arena, uint32_t, (size_t)c->n_right + 2);
+    uint32_t *adj = NEWS(&j->arena, uint32_t, c->n);
+    uint64_t *w = c->w ? NEWS(&j->arena, uint64_t, c->n) : NULL;
+    if (!off || !adj || (c->w && !w))
+        return err_nomem(err);
+    t->n_left = c->n_right;
+    t->n_right = c->n_left;
+    t->n = c->n;
+    t->same_sides = c->same_sides;
+    /* off is shifted by one while filling, so that it ends in place */
+    for (uint32_t e = 0; e < c->n; e++)
+        off[c->adj[e] + 2]++;
+    for (uint32_t i = 0; i < c->n_right; i++)
+        off[i + 2] += off[i + 1];
+    for (uint32_t i = 0; i < c->n_left; i++)
+        for (uint32_t e = c->off[i]; e < c->off[i + 1]; e++) {
+            uint32_t at = off[c->adj[e] + 1]++;
+            adj[at] = i;
+            if (w)
+                w[at] = c->w[e];
+        }
+    t->off = off;
+    t->adj = adj;
+    t->w = w;
+    return OK;
+}
+
+/* Gives c its reverse and its figures; *wide: a sum left 64 bits. */
+static enum status complete(struct join *j, struct csr *c, bool *wide,
+                            struct err *err)
+{
+    struct csr *t = NEW(&j->arena, struct csr);
+    if (!t)
+        return err_nomem(err);
+    TRY(transpose(j, c, t, err));
+    c->id = j->n_factors++;
+    t->id = j->n_factors++;
+    *wide = !measure(c) || !measure(t) || *wide;
+    c->flip = equal_sides(c, t) ? c : t;
+    t->flip = c;
+    return OK;
+}
+
+/* --- from relations ------------------------------------------------------ */
+
+struct maker {
+    struct join *j;
+    const struct trie *t;
+    uint32_t n_keep, n_counted;
+    uint32_t n;      /* distinct kept rows */
+    uint32_t *first; /* row of t where each begins */
+    uint64_t *weight;
+    bool ones;
+};
+
+static bool same_prefix(const struct trie *t, uint32_t n, uint32_t a,
+                        uint32_t b)
+{
+    for (uint32_t c = n; c-- > 0;)
+        if (t->cols[c][a] != t->cols[c][b])
+            return false;
+    return true;
+}
+
+static void count_rows(struct maker *k)
+{
+    k->ones = true;
+    for (uint32_t i = 0; i < k->t->n; i++) {
+        bool fresh = !i || !same_prefix(k->t, k->n_keep, i - 1, i);
+        bool counted =
+            fresh || (k->n_counted &&
+                      !same_prefix(k->t, k->n_keep + k->n_counted, i - 1, i));
+        if (fresh) {
+            k->first[k->n] = i;
+            k->weight[k->n++] = 1;
+        } else if (counted) {
+            k->weight[k->n - 1]++;
+            k->ones = false;
+        }
+    }
+}
+
+static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
+                            bool same, struct factor *f, struct err *err)
+{
+    struct arena *a = &k->j->arena;
+    struct csr *c = NEW(a, struct csr);
+    bool wide = false;
+    if (!c)
+        return err_nomem(err);
+    c->n_left = n_left;
+    c->n_right = n_right;
+    c->same_sides = same;
+    c->n = k->n;
+    if (k->n == k->t->n) {
+        c->off = k->t->off;
+        c->adj = k->t->cols[1];
+    } else {
+        uint32_t *off = NEWS(a, uint32_t, (size_t)n_left + 1);
+        uint32_t *adj = NEWS(a, uint32_t, k->n);
+        if (!off || !adj)
+            return err_nomem(err);
+        for (uint32_t i = 0; i < k->n; i++) {
+            off[k->t->cols[0][k->first[i]] + 1]++;
+            adj[i] = k->t->cols[1][k->first[i]];
+        }
+        for (uint32_t i = 0; i < n_left; i++)
+            off[i + 1] += off[i];
+        c->off = off;
+        c->adj = adj;
+    }
+    if (!k->ones) {
+        uint64_t *w = NEWS(a, uint64_t, k->n);
+        if (!w)
+            return err_nomem(err);
+        memcpy(w, k->weight, (size_t)k->n * sizeof *w);
+        c->w = w;
+    }
+    TRY(complete(k->j, c, &wide, err));
+    f->pairs = c;
+    return OK;
+}
+
+static enum status unary_of(struct maker *k, uint32_t size, struct factor *f,
+                            struct err *err)
+{
+    uint64_t *u = NEWS(&k->j->arena, uint64_t, size);
+    if (!u)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < k->n; i++)
+        u[k->t->cols[0][k->first[i]]] = k->weight[i];
+    f->unary = u;
+    return OK;
+}
+
+static enum status fill_factor(struct maker *k, const struct rel *r,
+                               struct factor *f, struct err *err)
+{
+    const uint8_t *o = k->t->order;
+    struct join *j = k->j;
+    f->n_keep = k->n_keep;
+    f->id = j->n_factors++;
+    count_rows(k);
+    if (k->n_keep == 0) {
+        f->scalar = k->n ? k->weight[0] : 0;
+        return OK;
+    }
+    if (k->n_keep == 1)
+        return unary_of(k, j->doms[r->dom[o[0]]].n, f, err);
+    return pairs_of(k, j->doms[r->dom[o[0]]].n, j->doms[r->dom[o[1]]].n,
+                    r->dom[o[0]] == r->dom[o[1]], f, err);
+}
+
+static enum status make_new(struct join *j, struct rel *r, const uint8_t *order,
+                            uint32_t n_keep, uint32_t n_counted,
+                            struct factor *f, struct err *err)
+{
+    struct maker k = {.j = j, .n_keep = n_keep, .n_counted = n_counted};
+    size_t rows = r->n;
+    TRY(rel_trie(j, r, order, &k.t, err));
+    k.first = mem_alloc(j->mem, rows * sizeof *k.first);
+    k.weight = mem_alloc(j->mem, rows * sizeof *k.weight);
+    enum status s =
+        k.first && k.weight ? fill_factor(&k, r, f, err) : err_nomem(err);
+    mem_free(j->mem, k.first, rows * sizeof *k.first);
+    mem_free(j->mem, k.weight, rows * sizeof *k.weight);
+    return s;
+}
+
+enum status factor_make(struct join *j, struct rel *r, const uint8_t *keep,
+                        uint32_t n_keep, const uint8_t *counted,
+                        uint32_t n_counted, const struct factor **out,
+                        struct err *err)
+{
+    /* key: relation, how many of each, the order of all columns */
+    uint8_t key[MAX_VARS + 8] = {0};
+    bool used[MAX_VARS] = {false};
+    uint32_t n = 0;
+    memcpy(key, &r->id, sizeof r->id);
+    key[4] = (uint8_t)n_keep;
+    key[5] = (uint8_t)n_counted;
+    uint8_t *order = key + 8;
+    for (uint32_t i = 0; i < n_keep; i++)
+        order[n++] = keep[i];
+    for (uint32_t i = 0; i < n_counted; i++)
+        order[n++] = counted[i];
+    for (uint32_t i = 0; i < n; i++)
+        used[order[i]] = true;
+    for (uint32_t c = 0; c < r->n_cols; c++)
+        if (!used[c])
+            order[n++] = (uint8_t)c;
+    struct str name = {(const char *)key, 8 + n};
+    uint64_t *found = map_find(&j->factors, name);
+    if (found) {
+        *out = (const struct factor *)(uintptr_t)*found;
+        return OK;
+    }
+    struct factor *f = NEW(&j->arena, struct factor);
+    name.p = arena_strdup(&j->arena, name.p, name.n);
+    if (!f || !name.p)
+        return err_nomem(err);
+    TRY(make_new(j, r, order, n_keep, n_counted, f, err));
+    *out = f;
+    return map_put(&j->factors, name, (uint64_t)(uintptr_t)f, NULL)
+               ? OK
+               : err_nomem(err);
+}
+
+/* --- intersecting -------------------------------------------------------- */
+
+static enum status intersect_new(struct join *j, const struct csr *a,
+                                 const struct csr *b, struct csr *c, bool *wide,
+                                 struct err *err)
+{
+    uint32_t most = a->n < b->n ? a->n : b->n;
+    uint32_t *off = NEWS(&j->arena, uint32_t, (size_t)a->n_left + 1);
+    uint32_t *adj = NEWS(&j->arena, uint32_t, most);
+    uint64_t *w = a->w || b->w ? NEWS(&j->arena, uint64_t, most) : NULL;
+    if (!off || !adj || ((a->w || b->w) && !w))
+        return err_nomem(err);
+    for (uint32_t i = 0; i < a->n_left; i++) {
+        uint32_t x = a->off[i], y = b->off[i];
+        while (x < a->off[i + 1] && y < b->off[i + 1]) {
+            if (a->adj[x] == b->adj[y]) {
+                if (w &&
+                    !u64_mul(a->w ? a->w[x] : 1, b->w ? b->w[y] : 1, &w[c->n]))
+                    *wide = true;
+                adj[c->n++] = a->adj[x];
+            }
+            uint32_t p = a->adj[x], q = b->adj[y];
+            x += p <= q;
+            y += q <= p;
+        }
+        off[i + 1] = c->n;
+    }
+    c->n_left = a->n_left;
+    c->n_right = a->n_right;
+    c->same_sides = a->same_sides;
+    c->off = off;
+    c->adj = adj;
+    c->w = w;
+    return complete(j, c, wide, err);
+}
+
+enum status csr_intersect(struct join *j, const struct csr *a,
+                          const struct csr *b, const struct csr **out,
+                          bool *wide, struct err *err)
+{
+    if (a == b && !a->w) {
+        *out = a;
+        return OK;
+    }
+    uint32_t ids[3] = {UINT32_MAX, a->id, b->id};
+    struct str name = {(const char *)ids, sizeof ids};
+    uint64_t *found = map_find(&j->factors, name);
+    if (found) {
+        *out = (const struct csr *)(uintptr_t)*found;
+        return OK;
+    }
+    struct csr *c = NEW(&j->arena, struct csr);
+    name.p = arena_strdup(&j->arena, name.p, name.n);
+    if (!c || !name.p)
+        return err_nomem(err);
+    TRY(intersect_new(j, a, b, c, wide, err));
+    *out = c;
+    if (*wide) /* not remembered, so that the flag is raised each time */
+        return OK;
+    return map_put(&j->factors, name, (uint64_t)(uintptr_t)c, NULL)
+               ? OK
+               : err_nomem(err);
+}

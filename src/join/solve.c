@@ -1,0 +1,128 @@
+/*
+ * How the engine decides.
+ *
+ * A request falls apart into components that share no variable; their values
+ * multiply. A component becomes a graph if its factors have at most two
+ * variables once those that one atom alone has are counted away, and its
+ * comparisons are inequalities. A graph is looked up by its key; if it is
+ * new, it is planned (plan.c) and summed or searched. Everything else, and
+ * every number beyond 64 bits on the way, is the walker's.
+ */
+#include "join/solve.h"
+
+#include <string.h>
+
+static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
+                             bool *fits, struct err *err)
+{
+    struct arena a;
+    arena_init(&a, j->mem);
+    struct plan *p = NEW(&a, struct plan);
+    enum status s = p ? plan_make(j, &a, g, p, fits, err) : err_nomem(err);
+    if (s == OK && *fits) {
+        plan_second_symmetry(p);
+        s = p->root >= 0 || p->n_max ? solve_max(p, out, fits, err)
+                                     : solve_sum(p, out, fits, err);
+    }
+    arena_fini(&a);
+    return s;
+}
+
+enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
+                        bool *fits, struct err *err)
+{
+    uint32_t words[G_KEY];
+    size_t n = graph_key(g, words);
+    struct str key = {(const char *)words, n * sizeof *words};
+    *fits = true;
+    if (n && memo_find(j, key, out))
+        return OK;
+    TRY(solve_new(j, g, out, fits, err));
+    return n && *fits ? memo_put(j, key, *out, err) : OK;
+}
+
+/* The atoms, variables and comparisons of one component. */
+static enum status component(struct join *j, const struct request *r, vset vars,
+                             struct arena *a, struct request *out,
+                             struct err *err)
+{
+    struct jcmp *cmps = NEWS(a, struct jcmp, r->n_cmps);
+    if (!cmps)
+        return err_nomem(err);
+    *out = *r;
+    out->vars = vars;
+    out->boundary &= vars;
+    out->outs &= vars;
+    out->outside &= vars;
+    out->fixed_set &= vars;
+    out->f = 0;
+    out->n_cmps = 0;
+    ASET_EACH (i, r->f)
+        if (j->atoms[i].set & vars)
+            out->f |= aset_one(i);
+    for (uint32_t i = 0; i < r->n_cmps; i++)
+        if (vset_has(vars, r->cmps[i].l))
+            cmps[out->n_cmps++] = r->cmps[i];
+    out->cmps = cmps;
+    return OK;
+}
+
+static vset grow_component(const struct join *j, const struct request *r,
+                           vset open)
+{
+    vset comp = vset_one(vset_min(open)), before = 0;
+    while (comp != before) {
+        before = comp;
+        ASET_EACH (i, r->f)
+            if (j->atoms[i].set & comp)
+                comp |= j->atoms[i].set;
+        for (uint32_t i = 0; i < r->n_cmps; i++) {
+            vset c = vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r);
+            if (c & comp)
+                comp |= c;
+        }
+    }
+    return comp;
+}
+
+static enum status solve_component(struct join *j, const struct request *r,
+                                   struct arena *a, u128 *out, struct err *err)
+{
+    struct graph *g = NEW(a, struct graph);
+    bool fits = false;
+    if (!g)
+        return err_nomem(err);
+    TRY(graph_make(j, r, a, g, &fits, err));
+    if (fits && !g->scalar) {
+        *out = 0;
+        return OK;
+    }
+    if (fits)
+        TRY(graph_solve(j, g, out, &fits, err));
+    if (!fits)
+        return walk_run(j, r, out, err);
+    if (!u128_mul(*out, g->scalar, out))
+        return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
+    return OK;
+}
+
+enum status solve_request(struct join *j, const struct request *r,
+                          struct arena *a, u128 *out, struct err *err)
+{
+    vset open = r->vars;
+    *out = 1;
+    ASET_EACH (i, r->f)
+        if (!j->atoms[i].rel->n)
+            *out = 0;
+    while (open && *out) {
+        struct request part;
+        u128 value = 0;
+        vset comp = grow_component(j, r, open);
+        TRY(component(j, r, comp, a, &part, err));
+        TRY(solve_component(j, &part, a, &value, err));
+        if (!u128_mul(*out, value, out))
+            return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
+        open &= ~comp;
+    }
+    return OK;
+}

@@ -1,0 +1,78 @@
+/*
+ * The message engine: a graph's value by fixing few variables and sending
+ * messages along the trees that remain. See solve.c for how it decides.
+ */
+#ifndef JOIN_SOLVE_H
+#define JOIN_SOLVE_H
+
+#include "join/forest.h"
+
+enum { MOST_TERMS = 64 };
+
+/* One signed query of the inclusion-exclusion over inequalities. */
+struct sterm {
+    int64_t coef;
+    struct graph g;
+    gset gone;           /* merged into others or counted away */
+    uint8_t rep[G_VARS]; /* the variable each was merged into */
+    struct tree_limits lim;
+    uint32_t n_trees;
+    struct tree *trees;
+    int root_tree; /* the one that holds the unfixed boundary variable */
+};
+
+struct plan {
+    struct join *j;
+    struct arena *a;
+    struct graph g; /* after hanging variables were counted away */
+    gset live;
+    uint8_t x[G_VARS]; /* fixed variables: boundary first */
+    uint32_t n_x, n_max;
+    gset x_set;
+    int root; /* unfixed boundary variable or -1 */
+    struct tree_limits lim;
+    uint64_t factor;     /* by symmetry */
+    struct sterm *terms; /* the first has no variables merged */
+    uint32_t n_terms;
+    uint32_t max_n, max_nodes;
+};
+
+/* *fits false: the walker has to do it. */
+enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
+                      struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
+void plan_symmetry(struct plan *p);
+void plan_second_symmetry(struct plan *p);
+enum status plan_terms(struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
+
+/* State of one thread. */
+struct runner {
+    const struct plan *p;
+    struct twork main, other;
+    uint32_t fixed[G_VARS];
+    bool wide;
+    uint64_t steps;
+    bool stop;
+    uint32_t *only; /* ids of interest at the root */
+};
+enum status runner_open(struct runner *r, const struct plan *p,
+                        struct err *err) WARN_UNUSED;
+void runner_close(struct runner *r);
+/* Factors between fixed variables, of the term; 0: nothing there. */
+u128 runner_scalar(struct runner *r, const struct sterm *t);
+/* Sum over the fixed variables from level on; wraps are caught in r->wide. */
+__int128 runner_sum(struct runner *r, uint32_t level);
+bool runner_stopped(struct runner *r);
+
+enum status solve_sum(struct plan *p, u128 *out, bool *fits,
+                      struct err *err) WARN_UNUSED;
+enum status solve_max(struct plan *p, u128 *out, bool *fits,
+                      struct err *err) WARN_UNUSED;
+/* The graph's value; remembered by its key. */
+enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
+                        bool *fits, struct err *err) WARN_UNUSED;
+
+/* Runs work(ctx, i) for i in 0 .. threads-1 at the same time. */
+enum status run_threads(unsigned n, enum status (*work)(void *, unsigned),
+                        void *ctx, struct err *err) WARN_UNUSED;
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * Maxima: branch and bound. Boundary variables but one are fixed in turn, the
+ * candidates of each by falling upper bound, until no bound exceeds the best
+ * value found. For the last one the values of all its ids come as an array;
+ * only ids whose own bound exceeds the best are looked at, and the signed
+ * corrections of inequalities are computed for those ids only where the
+ * uncorrected value is still larger.
+ */
+#include "join/search.h"
+
+#include <string.h>
+
+struct max_job {
+    struct plan *p;
+    struct bound level[G_VARS]; /* of the fixed boundary variables */
+    struct bound root;
+    struct candidate *first; /* candidates of the first variable */
+    uint32_t n_first;
+    struct candidate *roots; /* ids of the root by falling bound */
+    uint32_t n_roots;
+    atomic_ullong best;
+    atomic_uint next;
+    atomic_bool wide;
+};
+
+struct max_runner {
+    struct runner r;
+    struct max_job *job;
+    struct candidate *store[G_VARS]; /* by level */
+};
+
+static uint64_t best_of(const struct max_runner *m)
+{
+    return atomic_load_explicit(&m->job->best, memory_order_relaxed);
+}
+
+static void improve(struct max_runner *m, uint64_t v)
+{
+    unsigned long long old = atomic_load(&m->job->best);
+    while (v > old && !atomic_compare_exchange_weak(&m->job->best, &old, v))
+        ;
+}
+
+/* --- the last boundary variable as an array --------------------------------
+ */
+
+/* Product of everything in the term but the root's tree. */
+static u128 beside(struct runner *r, const struct sterm *t)
+{
+    u128 v = runner_scalar(r, t);
+    for (uint32_t i = 0; i < t->n_trees && v && !r->wide; i++) {
+        if ((int)i == t->root_tree)
+            continue;
+        tree_eval(&t->trees[i], &r->other, r->fixed, NULL, 0);
+        u128 x = tree_total(&t->trees[i], &r->other);
+        tree_reset(&t->trees[i], &r->other);
+        r->wide = r->wide || r->other.wide || !u128_mul(v, x, &v);
+    }
+    if (v >> 62)
+        r->wide = true;
+    return v;
+}
+
+/* How many of the root's candidates can still beat the best. */
+static uint32_t worth_asking(const struct max_job *job, uint64_t best)
+{
+    uint32_t lo = 0, hi = job->n_roots;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (job->roots[mid].bound > best)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Fills r->main with the first term's values, times what stands beside. */
+static uint32_t main_values(struct max_runner *m, const struct sterm *t,
+                            uint64_t times)
+{
+    struct runner *r = &m->r;
+    const struct tree *tree = &t->trees[t->root_tree];
+    uint64_t best = best_of(m);
+    uint32_t n = worth_asking(m->job, best), n_only = 0;
+    if (m->job->n_roots && n < tree->node[0].n / 4 && !tree->node[0].n_lists) {
+        for (uint32_t i = 0; i < n; i++)
+            r->only[i] = m->job->roots[i].id;
+        tree_eval(tree, &r->main, r->fixed, r->only, n);
+    } else {
+        tree_eval(tree, &r->main, r->fixed, NULL, 0);
+    }
+    r->wide = r->wide || r->main.wide;
+    struct nwork *x = &r->main.node[0];
+    for (uint32_t i = 0; i < x->n_ids && !r->wide; i++) {
+        uint64_t v = 0;
+        if (!u64_mul(x->val[x->ids[i]], times, &v) || v >> 62)
+            r->wide = true;
+        x->val[x->ids[i]] = v;
+        if (v > best)
+            r->only[n_only++] = x->ids[i];
+    }
+    return n_only;
+}
+
+static void correct(struct max_runner *m, const struct sterm *t,
+                    uint32_t n_only)
+{
+    struct runner *r = &m->r;
+    u128 times = beside(r, t);
+    if (!times || r->wide || !t->coef)
+        return;
+    const struct tree *tree = &t->trees[t->root_tree];
+    tree_eval(tree, &r->other, r->fixed, r->only, n_only);
+    r->wide = r->wide || r->other.wide;
+    const struct nwork *x = &r->other.node[0];
+    uint64_t *val = r->main.node[0].val;
+    for (uint32_t i = 0; i < x->n_ids; i++)
+        /* wraps cancel: the sum of all terms is a count */
+        if (val[x->ids[i]])
+            val[x->ids[i]] +=
+                (uint64_t)t->coef * (uint64_t)times * x->val[x->ids[i]];
+    tree_reset(tree, &r->other);
+}
+
+static void root_values(struct max_runner *m)
+{
+    struct runner *r = &m->r;
+    const struct plan *p = r->p;
+    u128 times = beside(r, &p->terms[0]);
+    if (!times || r->wide)
+        return;
+    uint32_t n_only = main_values(m, &p->terms[0], (uint64_t)times);
+    for (uint32_t i = 1; i < p->n_terms && n_only && !r->wide; i++)
+        correct(m, &p->terms[i], n_only);
+    for (uint32_t i = 0; i < n_only && !r->wide; i++)
+        improve(m, r->main.node[0].val[r->only[i]]);
+    tree_reset(&p->terms[0].trees[p->terms[0].root_tree], &r->main);
+}
+
+static void leaf_value(struct max_runner *m)
+{
+    if (m->r.p->root >= 0) {
+        root_values(m);
+        return;
+    }
+    __int128 v = runner_sum(&m->r, m->r.p->n_max);
+    if (v < 0 || v >> 62)
+        m->r.wide = true;
+    else
+        improve(m, (uint64_t)v);
+}
+
+/* --- the others, one by one -------------------------------------------------
+ */
+
+static void descend(struct max_runner *m, uint32_t level)
+{
+    struct runner *r = &m->r;
+    if (level == r->p->n_max) {
+        leaf_value(m);
+        return;
+    }
+    struct candidate *c = m->store[level];
+    uint32_t n = bound_eval(&m->job->level[level], r, best_of(m), c);
+    candidates_sort(c, n);
+    for (uint32_t i = 0; i < n && !runner_stopped(r); i++) {
+        if (c[i].bound <= best_of(m))
+            break;
+        r->fixed[r->p->x[level]] = c[i].id;
+        descend(m, level + 1);
+    }
+}
+
+static enum status max_open(struct max_runner *m, struct max_job *job,
+                            struct err *err)
+{
+    memset(m, 0, sizeof *m);
+    m->job = job;
+    TRY(runner_open(&m->r, job->p, err));
+    for (uint32_t l = 1; l < job->p->n_max; l++) {
+        m->store[l] = NEWS(&m->r.main.arena, struct candidate, job->p->max_n);
+        if (!m->store[l])
+            return err_nomem(err);
+    }
+    return OK;
+}
+
+static enum status max_worker(void *ctx, unsigned number)
+{
+    struct max_job *job = ctx;
+    struct max_runner m;
+    struct err err;
+    (void)number;
+    enum status s = max_open(&m, job, &err);
+    while (s == OK && !runner_stopped(&m.r) && !atomic_load(&job->wide)) {
+        uint32_t at = atomic_fetch_add(&job->next, 1);
+        if (at >= job->n_first || job->first[at].bound <= best_of(&m))
+            break;
+        m.r.fixed[job->p->x[0]] = job->first[at].id;
+        descend(&m, 1);
+    }
+    if (s == OK && m.r.wide)
+        atomic_store(&job->wide, true);
+    if (s == OK && m.r.stop)
+        s = E_CANCELLED;
+    runner_close(&m.r);
+    return s;
+}
+
+/* --- the whole --------------------------------------------------------------
+ */
+
+/* Candidates of the first variable: the best bound goes first and alone, its
+ * value then leaves few others. */
+static enum status first_candidates(struct max_job *job, struct max_runner *m,
+                                    struct err *err)
+{
+    struct plan *p = job->p;
+    uint32_t top = 0, n = 0;
+    job->first = NEWS(p->a, struct candidate, p->g.v[p->x[0]].n);
+    if (!job->first)
+        return err_nomem(err);
+    job->n_first = bound_eval(&job->level[0], &m->r, 0, job->first);
+    for (uint32_t i = 1; i < job->n_first; i++)
+        if (job->first[i].bound > job->first[top].bound)
+            top = i;
+    if (job->n_first && !m->r.wide) {
+        m->r.fixed[p->x[0]] = job->first[top].id;
+        job->first[top] = job->first[--job->n_first];
+        descend(m, 1);
+    }
+    for (uint32_t i = 0; i < job->n_first; i++)
+        if (job->first[i].bound > best_of(m))
+            job->first[n++] = job->first[i];
+    job->n_first = n;
+    candidates_sort(job->first, n);
+    return OK;
+}
+
+static enum status root_candidates(struct max_job *job, struct max_runner *m,
+                                   struct err *err)
+{
+    struct plan *p = job->p;
+    if (p->root < 0 || !p->n_x)
+        return OK;
+    job->roots = NEWS(p->a, struct candidate, p->g.v[p->root].n);
+    if (!job->roots)
+        return err_nomem(err);
+    job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
+    candidates_sort(job->roots, job->n_roots);
+    return OK;
+}
+
+static enum status prepare(struct max_job *job, struct err *err)
+{
+    struct plan *p = job->p;
+    gset fixed = 0;
+    for (uint32_t l = 0; l < p->n_max; l++) {
+        TRY(bound_make(p, fixed, p->x[l], &job->level[l], err));
+        fixed |= gset_one(p->x[l]);
+    }
+    if (p->n_max)
+        TRY(bound_caps(p, &job->level[0], err));
+    if (p->root >= 0 && p->n_x) {
+        TRY(bound_make(p, 0, (unsigned)p->root, &job->root, err));
+        TRY(bound_caps(p, &job->root, err));
+    }
+    return OK;
+}
+
+enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
+{
+    struct max_job *job = NEW(p->a, struct max_job);
+    struct max_runner m;
+    if (!job)
+        return err_nomem(err);
+    job->p = p;
+    TRY(prepare(job, err));
+    enum status s = max_open(&m, job, err);
+    if (s == OK)
+        s = root_candidates(job, &m, err);
+    if (s == OK && !p->n_max)
+        leaf_value(&m);
+    else if (s == OK)
+        s = first_candidates(job, &m, err);
+    if (m.r.wide)
+        atomic_store(&job->wide, true);
+    runner_close(&m.r);
+    TRY(s);
+    if (job->n_first > 0 && !atomic_load(&job->wide)) {
+        unsigned n = job->n_first < 64 ? 1 : p->j->opt.threads;
+        TRY(run_threads(n, max_worker, job, err));
+    }
+    *fits = !atomic_load(&job->wide);
+    *out = atomic_load(&job->best);
+    return OK;
+}
