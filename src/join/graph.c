@@ -18,7 +18,8 @@ struct drawing {
     struct err *err;
 };
 
-/* Variables of one atom only, neither boundary nor compared. */
+/* Variables of one atom only, neither boundary nor compared. A variable that
+ * is counted must not be counted inside an exists. */
 static vset local_vars(const struct join *j, const struct request *r)
 {
     vset once = 0, twice = r->boundary;
@@ -28,7 +29,13 @@ static vset local_vars(const struct join *j, const struct request *r)
     }
     for (uint32_t i = 0; i < r->n_cmps; i++)
         twice |= vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r);
-    return once & ~twice;
+    vset local = once & ~twice;
+    ASET_EACH (i, r->f) {
+        vset set = j->atoms[i].set;
+        if (set & ~local & ~r->outs & ~r->boundary)
+            local &= ~(set & r->outs);
+    }
+    return local;
 }
 
 static enum walk_kind kind_of(const struct request *r, uint32_t v)

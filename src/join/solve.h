@@ -53,6 +53,7 @@ struct runner {
     uint64_t steps;
     bool stop;
     uint32_t *only; /* ids of interest at the root */
+    uint8_t *asked; /* by id: is it in `only`? */
 };
 enum status runner_open(struct runner *r, const struct plan *p,
                         struct err *err) WARN_UNUSED;

@@ -97,8 +97,10 @@ static uint32_t main_values(struct max_runner *m, const struct sterm *t,
         if (!u64_mul(x->val[x->ids[i]], times, &v) || v >> 62)
             r->wide = true;
         x->val[x->ids[i]] = v;
-        if (v > best)
+        if (v > best) {
+            r->asked[x->ids[i]] = 1;
             r->only[n_only++] = x->ids[i];
+        }
     }
     return n_only;
 }
@@ -117,7 +119,7 @@ static void correct(struct max_runner *m, const struct sterm *t,
     uint64_t *val = r->main.node[0].val;
     for (uint32_t i = 0; i < x->n_ids; i++)
         /* wraps cancel: the sum of all terms is a count */
-        if (val[x->ids[i]])
+        if (r->asked[x->ids[i]])
             val[x->ids[i]] +=
                 (uint64_t)t->coef * (uint64_t)times * x->val[x->ids[i]];
     tree_reset(tree, &r->other);
@@ -133,8 +135,11 @@ static void root_values(struct max_runner *m)
     uint32_t n_only = main_values(m, &p->terms[0], (uint64_t)times);
     for (uint32_t i = 1; i < p->n_terms && n_only && !r->wide; i++)
         correct(m, &p->terms[i], n_only);
-    for (uint32_t i = 0; i < n_only && !r->wide; i++)
-        improve(m, r->main.node[0].val[r->only[i]]);
+    for (uint32_t i = 0; i < n_only; i++) {
+        r->asked[r->only[i]] = 0;
+        if (!r->wide)
+            improve(m, r->main.node[0].val[r->only[i]]);
+    }
     tree_reset(&p->terms[0].trees[p->terms[0].root_tree], &r->main);
 }
 

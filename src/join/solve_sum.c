@@ -17,9 +17,10 @@ enum status runner_open(struct runner *r, const struct plan *p, struct err *err)
     enum status t =
         twork_open(&r->other, p->j->mem, p->max_nodes, p->max_n, err);
     r->only = NEWS(&r->main.arena, uint32_t, p->max_n);
-    if (s != OK || t != OK)
+    r->asked = NEWS(&r->main.arena, uint8_t, p->max_n);
+    if (s != OK || t != OK || !r->only || !r->asked)
         return err_nomem(err);
-    return r->only ? OK : err_nomem(err);
+    return OK;
 }
 
 void runner_close(struct runner *r)

@@ -79,6 +79,11 @@ static void make_tables(struct join_case *c, struct jc_rng *r,
                 s->nulls && jc_below(r, 5) == 0
                     ? JC_NULL
                     : (int32_t)jc_below(r, s->domain);
+        for (uint32_t k = 1; s->symmetric && k < t->n_rows; k += 2) {
+            t->v[k][0] = t->v[k - 1][1];
+            t->v[k][1] = t->v[k - 1][0];
+        }
+        t->n_rows &= s->symmetric ? ~1u : ~0u;
         struct store_table *st = &c->st.tables[i];
         st->n_rows = t->n_rows;
         st->n_cols = t->n_cols;
@@ -155,7 +160,22 @@ static void make_cmps(struct join_case *c, struct jc_rng *r,
     }
 }
 
-/* isnull(v), or v = the first constant or true where v is NULL. */
+static void make_all_differ(struct join_case *c)
+{
+    struct cq *q = &c->q;
+    q->cmps = NEWS(&c->arena, struct cmp, (size_t)q->n_vars * q->n_vars);
+    for (uint32_t a = 0; a < q->n_vars; a++)
+        for (uint32_t b = 0; b < a; b++) {
+            struct cmp *k = &q->cmps[q->n_cmps++];
+            k->op = CMP_NE;
+            k->l.kind = k->r.kind = TERM_VAR;
+            k->l.id = a;
+            k->r.id = b;
+            q->vars[a].nonnull = q->vars[b].nonnull = true;
+        }
+}
+
+/* v IS DISTINCT FROM the first constant. */
 static void make_pred(struct join_case *c, struct jc_rng *r)
 {
     struct cq *q = &c->q;
@@ -221,7 +241,9 @@ static void make_query(struct join_case *c, struct jc_rng *r,
     drop_unused(q, uses);
     for (uint32_t v = 0; v < q->n_vars; v++)
         q->vars[v].nonnull = uses[v] > 1 || jc_below(r, 4) == 0;
-    if (q->n_vars)
+    if (s->all_differ)
+        make_all_differ(c);
+    else if (q->n_vars)
         make_cmps(c, r, s, uses);
     if (s->preds)
         make_pred(c, r);

@@ -37,7 +37,9 @@ struct jc_shape {
     bool consts, preds;
     enum type type;
     int64_t step;
-    bool graph; /* every atom over one binary table */
+    bool graph;      /* every atom over one binary table */
+    bool symmetric;  /* graph: with every pair its reverse */
+    bool all_differ; /* != between every two variables */
 };
 
 /* Fills c; release with jc_free. */
