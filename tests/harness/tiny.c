@@ -31,8 +31,7 @@ static uint64_t pack(const struct loops *l, vset vars)
 
 static bool known(const struct loops *l, struct term t)
 {
-    return t.kind == TERM_CONST ||
-           vset_has(l->vars | l->outside | l->boundary, t.id);
+    return t.kind == TERM_CONST || vset_has(l->vars | l->outside, t.id);
 }
 
 static int64_t term_value(const struct loops *l, struct term t)
@@ -45,9 +44,7 @@ static bool passes(const struct loops *l)
     const struct cq *q = l->t->q;
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         struct cmp c = q->cmps[i];
-        bool in_l = c.l.kind == TERM_VAR && vset_has(l->vars, c.l.id);
-        bool in_r = c.r.kind == TERM_VAR && vset_has(l->vars, c.r.id);
-        if (!known(l, c.l) || !known(l, c.r) || (!in_l && !in_r))
+        if (!known(l, c.l) || !known(l, c.r))
             continue;
         int64_t x = term_value(l, c.l), y = term_value(l, c.r);
         if (c.op == CMP_NE ? x == y : c.op == CMP_LT ? x >= y : x > y)
@@ -77,7 +74,7 @@ static void each_outside(struct loops *l, vset left)
     }
     unsigned v = vset_min(left);
     int last = TINY_GAP * l->t->domain;
-    for (int x = -TINY_GAP / 2; x <= last; x += TINY_GAP / 2) {
+    for (int x = -TINY_GAP; x <= last; x++) {
         l->val[v] = x;
         each_outside(l, left & (left - 1));
     }
