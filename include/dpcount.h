@@ -167,7 +167,8 @@ DPC_API dpc_status dpc_count(dpc_session *s, const char *query,
 /* Every sensitivity measure on this instance. Since 0.1. */
 DPC_API dpc_status dpc_sensitivity(dpc_session *s, const char *query,
                                    dpc_result **out);
-/* Do the declared keys and dependencies hold? Since 0.1. */
+/* Do the declared keys and dependencies hold? If not: DPC_SOURCE, and *out
+ * tells what does not hold and which rows show it. Since 0.1. */
 DPC_API dpc_status dpc_check(dpc_session *s, dpc_result **out);
 
 /* --- the ledger ----------------------------------------------------------- */

@@ -1,0 +1,323 @@
+/*
+ * analyze and quote: what can be said before any data are opened.
+ * PRIVACY: nothing here can see rows, so everything may be shown.
+ */
+#include <math.h>
+
+#include "release/analysis.h"
+#include "release/answer.h"
+#include "release/release.h"
+
+static void json_row(struct json *j, const struct bound_row *r)
+{
+    json_begin(j, '[');
+    for (size_t i = 0; i < r->n_vals; i++)
+        json_str(j, r->vals[i]);
+    json_end(j, ']');
+}
+
+static struct str table_name(const struct prepared *p, uint32_t t)
+{
+    return p->schema.tables.p[t].name;
+}
+
+static void json_database(struct json *j, const struct prepared *p,
+                          const struct bound_witness *w)
+{
+    json_begin(j, '{');
+    for (size_t t = 0; t < p->schema.tables.n; t++) {
+        bool any = false;
+        for (size_t i = 0; i < w->n_rows; i++) {
+            if (w->rows[i].table != t)
+                continue;
+            if (!any) {
+                json_key_str(j, table_name(p, (uint32_t)t));
+                json_begin(j, '[');
+            }
+            any = true;
+            json_row(j, &w->rows[i]);
+        }
+        if (any)
+            json_end(j, ']');
+    }
+    json_end(j, '}');
+}
+
+static void json_witness(struct json *j, const struct prepared *p)
+{
+    const struct bound_witness *w = &p->bound.witness;
+    json_key(j, "witness");
+    if (!p->bound.has_witness) {
+        json_null(j);
+        return;
+    }
+    json_begin(j, '{');
+    if (w->family) {
+        json_key(j, "family");
+        json_bool(j, true);
+        json_key(j, "n");
+        json_u128(j, w->n);
+    }
+    json_key(j, "database");
+    json_database(j, p, w);
+    json_key(j, "change");
+    json_begin(j, '{');
+    json_key(j, "relation");
+    json_str(j, table_name(p, w->insert.table));
+    json_key(j, "insert");
+    json_row(j, &w->insert);
+    json_end(j, '}');
+    json_key(j, "count_before");
+    json_u128(j, w->before);
+    json_key(j, "count_after");
+    json_u128(j, w->after);
+    json_end(j, '}');
+}
+
+/* The integer square root if it is one, else a double. */
+static void json_root(struct json *j, u128 square)
+{
+    if (square == U128_INF) {
+        json_cstr(j, "inf");
+        return;
+    }
+    mpz_t v;
+    mpz_init(v);
+    mpz_set_u128(v, square);
+    u128 root = 0;
+    bool perfect = mpz_perfect_square_p(v);
+    if (perfect) {
+        mpz_sqrt(v, v);
+        perfect = mpz_get_u128(v, &root);
+    }
+    if (perfect)
+        json_u128(j, root);
+    else
+        json_double(j, sqrt(mpz_get_d(v)));
+    mpz_clear(v);
+}
+
+static void json_sensitivity(struct json *j, const struct bound *b)
+{
+    json_key(j, "global_sensitivity");
+    json_begin(j, '{');
+    json_key(j, "upper");
+    json_bound(j, b->upper);
+    json_key(j, "lower");
+    json_bound(j, b->lower);
+    json_key(j, "exact");
+    json_bool(j, b->exact);
+    json_key(j, "l1_upper");
+    json_bound(j, b->l1_upper);
+    json_key(j, "l2_upper");
+    json_root(j, b->l2_squared_upper);
+    json_end(j, '}');
+    json_key(j, "bounds");
+    json_begin(j, '{');
+    json_key(j, "paper");
+    json_bound(j, b->paper);
+    json_key(j, "plan");
+    json_bound(j, b->plan);
+    json_key(j, "polymatroid");
+    json_bound(j, b->polymatroid);
+    json_end(j, '}');
+}
+
+static void json_relations(struct json *j, const struct prepared *p)
+{
+    json_key(j, "per_relation");
+    json_begin(j, '{');
+    for (size_t i = 0; i < p->bound.n_relations; i++) {
+        const struct bound_relation *r = &p->bound.relations[i];
+        json_key_str(j, table_name(p, r->table));
+        json_begin(j, '{');
+        json_key(j, "private");
+        json_bool(j, r->is_private);
+        json_key(j, "upper");
+        json_bound(j, r->upper);
+        json_key(j, "lower");
+        json_bound(j, r->lower);
+        json_end(j, '}');
+    }
+    json_end(j, '}');
+}
+
+static void json_advice(struct json *j, const struct bound *b)
+{
+    json_key(j, "advice");
+    json_begin(j, '[');
+    for (size_t i = 0; i < b->n_advice; i++) {
+        json_begin(j, '{');
+        json_key(j, "constraint");
+        json_str(j, b->advice[i].constraint);
+        json_key(j, "upper");
+        json_str(j, b->advice[i].upper);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+}
+
+void analysis_json(struct json *j, struct prepared *p)
+{
+    const struct bound *b = &p->bound;
+    json_key(j, "query");
+    json_str(j, cq_text(&p->arena, p->query));
+    json_key(j, "simplified");
+    json_str(j, cq_text(&p->arena, p->normal));
+    const struct {
+        const char *key;
+        bool v;
+    } flags[] = {
+        {"satisfiable", b->satisfiable},
+        {"connected", b->connected},
+        {"acyclic", b->acyclic},
+        {"full", b->full},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        json_key(j, flags[i].key);
+        json_bool(j, flags[i].v);
+    }
+    json_key(j, "free_variables");
+    json_i64(j, b->n_free);
+    json_key(j, "neighbours");
+    json_str(j, prepare_neighbours_text(p));
+    json_sensitivity(j, b);
+    json_relations(j, p);
+    json_witness(j, p);
+    json_advice(j, b);
+    json_key(j, "explanation");
+    json_str(j, b->explanation);
+}
+
+/* --- text ----------------------------------------------------------------- */
+
+static void text_bound(struct sb *b, u128 v)
+{
+    if (v == U128_INF)
+        sb_cstr(b, "without limit");
+    else
+        sb_u128(b, v);
+}
+
+static void text_row(struct sb *b, const struct prepared *p,
+                     const struct bound_row *r)
+{
+    sb_str(b, table_name(p, r->table));
+    sb_char(b, '(');
+    for (size_t i = 0; i < r->n_vals; i++)
+        sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(r->vals[i]));
+    sb_char(b, ')');
+}
+
+enum { SHOW_ROWS = 12 };
+
+static void text_witness(struct sb *b, const struct prepared *p)
+{
+    const struct bound_witness *w = &p->bound.witness;
+    if (!p->bound.has_witness)
+        return;
+    sb_cstr(b, w->family ? "witness      one of a family that grows: with "
+                         : "witness      with ");
+    for (size_t i = 0; i < w->n_rows && i < SHOW_ROWS; i++) {
+        sb_cstr(b, i ? ", " : "");
+        text_row(b, p, &w->rows[i]);
+    }
+    if (w->n_rows > SHOW_ROWS)
+        sb_printf(b, " and %zu more rows", w->n_rows - SHOW_ROWS);
+    if (!w->n_rows)
+        sb_cstr(b, "no rows");
+    sb_cstr(b, " the count is ");
+    sb_u128(b, w->before);
+    sb_cstr(b, "; after inserting ");
+    text_row(b, p, &w->insert);
+    sb_cstr(b, " it is ");
+    sb_u128(b, w->after);
+    sb_char(b, '\n');
+}
+
+void analysis_text(struct sb *b, struct prepared *p)
+{
+    const struct bound *x = &p->bound;
+    sb_printf(b, "query        %.*s\n", PSTR(cq_text(&p->arena, p->query)));
+    sb_printf(b, "simplified   %.*s\n", PSTR(cq_text(&p->arena, p->normal)));
+    sb_printf(b, "shape        %s, %s, %s\n",
+              x->connected ? "connected" : "not connected",
+              x->acyclic ? "acyclic" : "cyclic",
+              x->satisfiable ? "satisfiable" : "never has an answer");
+    sb_cstr(b, "sensitivity  one change changes the count by at most ");
+    text_bound(b, x->upper);
+    if (x->exact) {
+        sb_cstr(b, ", and some change does");
+    } else {
+        sb_cstr(b, "; some change by ");
+        text_bound(b, x->lower);
+    }
+    sb_printf(b, "\n             (a change: %.*s)\n",
+              PSTR(prepare_neighbours_text(p)));
+    text_witness(b, p);
+    for (size_t i = 0; i < x->n_advice; i++)
+        sb_printf(b,
+                  "advice       --constraint '%.*s' would bound it by %.*s\n",
+                  PSTR(x->advice[i].constraint), PSTR(x->advice[i].upper));
+    if (x->explanation.n)
+        sb_printf(b, "why\n%.*s\n", PSTR(x->explanation));
+}
+
+/* --- commands ------------------------------------------------------------- */
+
+static enum status analyze(struct prepared *p, struct str query,
+                           struct result *out, struct err *err)
+{
+    struct json j;
+    TRY(prepare_schema(p, SOURCE_OPTIONAL, err));
+    TRY(prepare_query(p, query, err));
+    TRY(prepare_bound(p, true, err));
+    json_init(&j, &out->json);
+    json_begin(&j, '{');
+    analysis_json(&j, p);
+    json_end(&j, '}');
+    analysis_text(&out->text, p);
+    return OK;
+}
+
+enum status ask_analyze(struct session *s, struct str query, struct result *out,
+                        struct err *err)
+{
+    struct prepared p;
+    prepared_init(&p, s);
+    enum status st = analyze(&p, query, out, err);
+    prepared_fini(&p);
+    return st;
+}
+
+static enum status quote(struct prepared *p, struct str query, struct choice *c,
+                         struct result *out, struct err *err)
+{
+    struct group_keys k;
+    TRY(prepare_schema(p, SOURCE_OPTIONAL, err));
+    TRY(prepare_query(p, query, err));
+    TRY(prepare_bound(p, false, err));
+    TRY(group_keys(p, &k, err));
+    TRY(choose(p, k.n, c, err));
+    if (!k.known && c->noise.smooth) {
+        err_set(err, E_USAGE, "the price depends on the number of groups");
+        err_hint(err, "Name the keys with --groups, or the source of the "
+                      "public table that has them with --db.");
+        return E_USAGE;
+    }
+    report_quote(p, c, &k, out);
+    return OK;
+}
+
+enum status ask_quote(struct session *s, struct str query, struct result *out,
+                      struct err *err)
+{
+    struct prepared p;
+    struct choice c;
+    prepared_init(&p, s);
+    choice_init(&c);
+    enum status st = quote(&p, query, &c, out, err);
+    choice_fini(&c);
+    prepared_fini(&p);
+    return st;
+}

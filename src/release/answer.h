@@ -1,0 +1,47 @@
+/*
+ * The answer of a release on its way from the draw to the ledger and the
+ * reader: numbers that were paid for, and nothing else.
+ */
+#ifndef RELEASE_ANSWER_H
+#define RELEASE_ANSWER_H
+
+#include "base/json.h"
+#include "release/choose.h"
+#include "release/groups.h"
+
+struct answer {
+    str_list numbers; /* decimal texts, one for each group or just one */
+    bool has_error;
+    double p50, p95; /* display; rounded up */
+    bool released;   /* the error was estimated from data and paid for */
+    bool repeated;   /* from the ledger, for free */
+    struct str receipt;
+    bool has_balance;
+    struct ledger_balance balance;
+};
+
+/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9]} */
+enum status answer_write(struct arena *a, const struct answer *x,
+                         struct str *out, struct err *err) WARN_UNUSED;
+enum status answer_read(struct arena *a, struct str text, struct answer *out,
+                        struct err *err) WARN_UNUSED;
+
+/* The public error of a global mechanism. */
+void answer_public_error(const struct choice *c, struct answer *out);
+/* A private upper estimate of ln S, and from it of the error. PRIVACY: spends
+ * c->error_epsilon. `s` is smooth for c->error_beta. */
+enum status answer_estimate_error(const struct choice *c,
+                                  const struct secret_rat *s,
+                                  struct entropy *rng, struct answer *out,
+                                  struct err *err) WARN_UNUSED;
+
+void report_release(struct prepared *p, const struct choice *c,
+                    const struct group_keys *k, const struct answer *x,
+                    struct result *out);
+void report_quote(struct prepared *p, const struct choice *c,
+                  const struct group_keys *k, struct result *out);
+/* An exact number in JSON: a decimal, rounded up if it has no short one. */
+void json_rat(struct json *j, mpq_srcptr v, bool up);
+void text_rat(struct sb *b, mpq_srcptr v, bool up);
+
+#endif

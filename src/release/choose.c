@@ -1,0 +1,302 @@
+/*
+ * The choice of mechanism: see choose.h.
+ *
+ * The public rule. Discrete Laplace noise on a global sensitivity GS has
+ * standard deviation sqrt(2) GS / epsilon. Smooth noise has c S with S
+ * between a floor that the query alone decides (no data give less) and GS.
+ * In the middle of that range, sqrt(floor GS), the smaller of the two wins.
+ * Doubles appear in this comparison only: both outcomes are private.
+ */
+#include "release/choose.h"
+
+#include <math.h>
+
+static struct str rat_text(struct arena *a, mpq_srcptr v)
+{
+    struct sb b;
+    sb_init(&b, a);
+    rat_print(&b, v);
+    return b.failed ? STR("?") : sb_view(&b);
+}
+
+/* --- prices --------------------------------------------------------------- */
+
+/* PRIVACY: the price is the guarantee of the whole release. Pure mechanisms
+ * use no delta, so none is charged. */
+static void set_price(struct choice *c)
+{
+    enum noise_kind k = c->noise.kind;
+    bool uses_delta = k == NOISE_DISCRETE_GAUSSIAN || k == NOISE_ARSINH_NORMAL;
+    if (c->total.kind != PRIVACY_ZCDP) {
+        mpq_set(c->price.epsilon, c->total.epsilon);
+        if (uses_delta)
+            mpq_set(c->price.delta, c->total.delta);
+        return;
+    }
+    mpq_set(c->price.rho, c->total.rho);
+    if (mpq_sgn(c->total.delta) == 0)
+        return;
+    /* stated as (epsilon, delta), for ledgers that add those */
+    compose_rho_to_epsilon(c->total.rho, c->total.delta, c->price.epsilon);
+    mpq_set(c->price.delta, c->total.delta);
+    mpq_set_ui(c->price.rho, 0, 1);
+}
+
+static void set_guarantee_text(struct prepared *p, struct choice *c)
+{
+    struct arena *a = &p->arena;
+    struct str who = prepare_neighbours_text(p);
+    if (c->exact)
+        c->guarantee = STR("The answer depends on public tables only; "
+                           "nothing is spent.");
+    else if (c->total.kind == PRIVACY_ZCDP)
+        c->guarantee = str_printf(
+            a, "Whoever sees the answer can hardly tell %.*s: %.*s-zCDP.",
+            PSTR(who), PSTR(rat_text(a, c->total.rho)));
+    else
+        c->guarantee = str_printf(
+            a,
+            "No answer becomes more than e^%.*s times likelier, or less "
+            "likely, if you %.*s%s%.*s.",
+            PSTR(rat_text(a, c->price.epsilon)), PSTR(who),
+            mpq_sgn(c->price.delta) ? "; except with probability " : "",
+            PSTR(mpq_sgn(c->price.delta) ? rat_text(a, c->price.delta)
+                                         : STR("")));
+}
+
+/* --- the global way ------------------------------------------------------- */
+
+static enum status use_global(struct prepared *p, enum noise_kind kind,
+                              struct choice *c, struct err *err)
+{
+    mpz_t l1, l2;
+    mpz_inits(l1, l2, NULL);
+    mpz_set_u128(l1, p->bound.l1_upper);
+    mpz_set_u128(l2, p->bound.l2_squared_upper);
+    enum status s =
+        noise_calibrate_global(&c->total, kind, l1, l2, &c->noise, err);
+    mpz_clears(l1, l2, NULL);
+    if (s == OK)
+        s = noise_error(&c->noise, &c->error, err);
+    return s;
+}
+
+/* --- the smooth way ------------------------------------------------------- */
+
+static enum status read_error_budget(struct prepared *p, struct choice *c,
+                                     struct err *err)
+{
+    struct str v = p->session->opt.error_budget;
+    if (str_is(v, "none") || str_is(v, "0") || c->total.kind == PRIVACY_ZCDP)
+        return OK;
+    if (!v.n) {
+        mpq_set_ui(c->error_epsilon, 1, 10);
+        mpq_mul(c->error_epsilon, c->error_epsilon, c->total.epsilon);
+        return OK;
+    }
+    TRY(rat_read(v, "error-budget", c->error_epsilon, err));
+    if (mpq_sgn(c->error_epsilon) <= 0 ||
+        mpq_cmp(c->error_epsilon, c->total.epsilon) >= 0) {
+        err_set(err, E_VALUE,
+                "the error budget must lie between 0 and epsilon");
+        err_hint(err, "It is a part of epsilon, by default a tenth; \"none\" "
+                      "leaves the error estimate out.");
+        return E_VALUE;
+    }
+    return OK;
+}
+
+/* What is left for the answers. PRIVACY: estimate and answers together cost
+ * the total. */
+static void answer_guarantee(const struct choice *c, struct guarantee *out)
+{
+    out->kind = c->total.kind == PRIVACY_ZCDP ? PRIVACY_ZCDP : PRIVACY_PURE;
+    mpq_sub(out->epsilon, c->total.epsilon, c->error_epsilon);
+    mpq_set(out->rho, c->total.rho);
+}
+
+/* By the query's degree (1 at least: 0 means that no smooth noise is needed,
+ * but it may have been asked for), or as the user says. */
+static enum status pick_beta(struct prepared *p, struct choice *c,
+                             const struct guarantee *g, struct err *err)
+{
+    struct str given = p->session->opt.beta;
+    TRY(sens_degree(&p->arena, p->normal, U128_INF, &c->degree, err));
+    unsigned degree = c->degree ? c->degree : 1;
+    if (given.n) {
+        TRY(rat_read(given, "beta", c->beta, err));
+        return mpq_sgn(c->beta) > 0
+                   ? OK
+                   : err_set(err, E_VALUE, "beta must be greater than zero");
+    }
+    if (c->n_groups)
+        noise_choose_beta_groups(g, degree, c->n_groups, c->beta);
+    else
+        noise_choose_beta(g, degree, c->beta);
+    return OK;
+}
+
+static enum status smooth(struct prepared *p, enum noise_kind kind,
+                          struct choice *c, struct guarantee *g,
+                          struct err *err)
+{
+    TRY(read_error_budget(p, c, err));
+    answer_guarantee(c, g);
+    TRY(pick_beta(p, c, g, err));
+    if (c->n_groups && kind == NOISE_SMOOTH_LAPLACE)
+        TRY(noise_calibrate_smooth_groups(g, c->n_groups, c->beta, &c->noise,
+                                          err));
+    else if (c->n_groups)
+        return err_set(err, E_UNSUPPORTED, "%s noise is not offered for groups",
+                       noise_name(kind));
+    else
+        TRY(noise_calibrate_smooth(g, kind, c->beta, &c->noise, err));
+    TRY(noise_error(&c->noise, &c->error, err));
+    /* a row that is substituted leaves one group and enters another: twice S
+     * bounds the sum of both changes */
+    if (c->n_groups && p->schema.neighbours == CHANGE_ONE)
+        mpq_set_ui(c->factor, 2, 1);
+    mpq_set_ui(c->error_beta, 1, 3);
+    mpq_mul(c->error_beta, c->error_beta, c->error_epsilon);
+    if (mpq_cmp(c->error_beta, c->beta) > 0)
+        mpq_set(c->error_beta, c->beta);
+    return sens_floor(&p->arena, p->normal, c->beta, p->schema.order,
+                      p->bound.upper, c->floor, err);
+}
+
+static enum status use_smooth(struct prepared *p, enum noise_kind kind,
+                              struct choice *c, struct err *err)
+{
+    struct guarantee g;
+    guarantee_init(&g);
+    enum status s = smooth(p, kind, c, &g, err);
+    guarantee_fini(&g);
+    return s;
+}
+
+/* --- the rule ------------------------------------------------------------- */
+
+static bool is_smooth_kind(enum noise_kind k)
+{
+    return k != NOISE_DISCRETE_LAPLACE && k != NOISE_DISCRETE_GAUSSIAN;
+}
+
+static void forget(struct choice *c)
+{
+    noise_fini(&c->noise);
+    noise_init(&c->noise);
+    mpq_set_ui(c->error_epsilon, 0, 1);
+    mpq_set_ui(c->factor, 1, 1);
+}
+
+static enum noise_kind global_kind(const struct choice *c)
+{
+    return c->total.kind == PRIVACY_ZCDP ? NOISE_DISCRETE_GAUSSIAN
+                                         : NOISE_DISCRETE_LAPLACE;
+}
+
+static enum noise_kind smooth_kind(const struct choice *c)
+{
+    if (c->total.kind == PRIVACY_ZCDP && !c->n_groups)
+        return NOISE_ARSINH_NORMAL;
+    return NOISE_SMOOTH_LAPLACE;
+}
+
+/* GS is finite: compare as the head of the file says. */
+static enum status compare(struct prepared *p, struct choice *c,
+                           struct err *err)
+{
+    char gs[U128_DIGITS];
+    const char *gs_text = u128_text(p->bound.upper, gs);
+    TRY(use_global(p, global_kind(c), c, err));
+    double fixed = c->error.std, global = (double)p->bound.upper;
+    struct err why;
+    bool ok = use_smooth(p, smooth_kind(c), c, &why) == OK;
+    double least = mpq_get_d(c->floor) * mpq_get_d(c->factor);
+    double middle = c->error.std * sqrt(least * global);
+    if (ok && middle < fixed) {
+        c->reason = str_printf(
+            &p->arena,
+            "The global sensitivity %s is large; the smooth one, measured on "
+            "the data in secret, lies between %.3g and %s.",
+            gs_text, least, gs_text);
+        return OK;
+    }
+    forget(c);
+    TRY(use_global(p, global_kind(c), c, err));
+    c->reason = str_printf(
+        &p->arena,
+        "One row changes the count by at most %s, whatever the data; noise "
+        "for that is %s than noise measured on the data.",
+        gs_text, ok ? "likely smaller" : "simpler");
+    return OK;
+}
+
+static enum status unbounded(struct prepared *p, const struct err *why,
+                             struct err *err)
+{
+    err_set(err, E_UNBOUNDED,
+            "one row of a private table can change this count without limit");
+    err_detail(err, "%s", why->message);
+    if (p->bound.n_advice)
+        err_hint(err,
+                 "Declare a bound if one holds, for example --constraint "
+                 "'%.*s'.",
+                 PSTR(p->bound.advice[0].constraint));
+    return E_UNBOUNDED;
+}
+
+static enum status by_rule(struct prepared *p, struct choice *c,
+                           struct err *err)
+{
+    struct err why;
+    if (p->bound.l1_upper != U128_INF)
+        return compare(p, c, err);
+    enum status s = use_smooth(p, smooth_kind(c), c, &why);
+    if (s == E_UNSUPPORTED || s == E_TOO_LARGE)
+        return unbounded(p, &why, err);
+    if (s != OK && err)
+        *err = why;
+    c->reason = STR("No bound on the data limits what one row can do, so the "
+                    "noise is measured on the data, in secret.");
+    return s;
+}
+
+static enum status by_name(struct prepared *p, struct choice *c,
+                           struct err *err)
+{
+    struct str name = p->session->opt.mechanism;
+    enum noise_kind kind;
+    struct err why = {0};
+    if (!noise_find(name, &kind)) {
+        err_set(err, E_VALUE, "there is no mechanism \"%.*s\"", PSTR(name));
+        err_hint(err, "Choose discrete-laplace, discrete-gaussian, "
+                      "smooth-laplace, generalized-cauchy or arsinh-normal.");
+        return E_VALUE;
+    }
+    c->reason = STR("It was asked for.");
+    if (is_smooth_kind(kind))
+        return use_smooth(p, kind, c, err);
+    if (p->bound.l1_upper == U128_INF)
+        return unbounded(p, &why, err);
+    return use_global(p, kind, c, err);
+}
+
+enum status choose(struct prepared *p, uint64_t n_groups, struct choice *c,
+                   struct err *err)
+{
+    TRY(choose_guarantee(p->epsilon, p->delta, p->session->opt.rho, &c->total,
+                         err));
+    c->n_groups = n_groups;
+    c->exact = p->bound.l1_upper == 0;
+    if (c->exact)
+        c->reason = STR("No private row can change this count.");
+    else if (p->session->opt.mechanism.n)
+        TRY(by_name(p, c, err));
+    else
+        TRY(by_rule(p, c, err));
+    if (!c->exact)
+        set_price(c);
+    set_guarantee_text(p, c);
+    return c->reason.p && c->guarantee.p ? OK : err_nomem(err);
+}

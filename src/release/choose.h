@@ -1,0 +1,41 @@
+/*
+ * The choice of mechanism and its price, from public facts only: the query,
+ * the policy, the options, the number of groups. The quote is this and
+ * nothing else; the release does exactly what the quote said.
+ */
+#ifndef RELEASE_CHOOSE_H
+#define RELEASE_CHOOSE_H
+
+#include "ledger/ledger.h"
+#include "noise/noise.h"
+#include "release/prepare.h"
+#include "sens/sens.h"
+
+struct choice {
+    struct guarantee total; /* asked for, and paid */
+    struct price price;
+    bool exact;          /* nothing private is read: no noise, no price */
+    struct noise noise;  /* of each answer */
+    uint64_t n_groups;   /* 0: no GROUP BY */
+    unsigned degree;     /* smooth only, as all below */
+    mpq_t beta;          /* of the smooth sensitivity S */
+    mpq_t factor;        /* noise is drawn with factor * S */
+    mpq_t floor;         /* S is at least this, whatever the data */
+    mpq_t error_epsilon; /* for the error estimate; 0: none */
+    mpq_t error_beta;
+    struct noise_error error; /* display; in units of S if smooth */
+    struct str reason;        /* a sentence */
+    struct str guarantee;     /* a sentence */
+};
+void choice_init(struct choice *c);
+void choice_fini(struct choice *c);
+
+/* Reads epsilon, delta, rho; E_VALUE, E_USAGE. */
+enum status choose_guarantee(struct str epsilon, struct str delta,
+                             struct str rho, struct guarantee *out,
+                             struct err *err) WARN_UNUSED;
+/* E_UNBOUNDED with advice if no mechanism has a guarantee. `p` is bounded. */
+enum status choose(struct prepared *p, uint64_t n_groups, struct choice *out,
+                   struct err *err) WARN_UNUSED;
+
+#endif

@@ -1,0 +1,79 @@
+/* Loading and counting: see evaluate.h. */
+#include "release/evaluate.h"
+
+#include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void evaluated_fini(struct evaluated *e)
+{
+    if (e->join)
+        join_close(e->join);
+    store_free(e->store);
+    memset(e, 0, sizeof *e);
+}
+
+/* A column that a constraint speaks of must be loaded to check it, though
+ * the query may not ask for it. PRIVACY: a constraint that nobody could check
+ * must not lower the noise. */
+static void want_constraint_columns(const struct table *t, struct atom *at)
+{
+    for (size_t i = 0; i < t->degrees.n; i++) {
+        const struct degree *d = &t->degrees.p[i];
+        for (size_t c = 0; c < d->n_x; c++)
+            at->args[d->x[c]].kind = TERM_VAR;
+        if (d->n_y == t->n_cols && (d->is_key || d->n_x == 0))
+            continue; /* about whole rows: see constraints.c */
+        for (size_t c = 0; c < d->n_y; c++)
+            at->args[d->y[c]].kind = TERM_VAR;
+    }
+}
+
+/* A copy of q that is good for one thing, to say which columns to load. */
+static enum status wanted(struct prepared *p, const struct cq *q,
+                          struct cq *out, struct err *err)
+{
+    *out = *q;
+    out->atoms = NEWS(&p->arena, struct atom, q->n_atoms);
+    if (!out->atoms)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < q->n_atoms; i++) {
+        struct atom *at = &out->atoms[i];
+        *at = q->atoms[i];
+        at->args = NEWS(&p->arena, struct term, at->n_args);
+        if (!at->args)
+            return err_nomem(err);
+        memcpy(at->args, q->atoms[i].args, at->n_args * sizeof *at->args);
+        want_constraint_columns(&p->schema.tables.p[at->table], at);
+    }
+    return OK;
+}
+
+enum status evaluate_load(struct prepared *p, const struct cq *q,
+                          struct evaluated *e, struct err *err)
+{
+    struct cq load;
+    double start = now();
+    const struct progress *pr =
+        p->session->progress.tick ? &p->session->progress : NULL;
+    TRY(wanted(p, q, &load, err));
+    TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
+    TRY(source_load(p->source, &load, e->store, pr, err));
+    e->seconds_load = now() - start;
+    return OK;
+}
+
+enum status evaluate_join(struct prepared *p, const struct cq *q,
+                          struct evaluated *e, struct err *err)
+{
+    struct join_options opt = {.threads = p->threads,
+                               .cancelled = session_cancelled,
+                               .ctx = p->session};
+    return join_open(&p->session->mem, q, e->store, &opt, &e->join, err);
+}

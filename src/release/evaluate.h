@@ -1,0 +1,48 @@
+/*
+ * The data side of a command: load what the query needs, check what the
+ * policy claims, count. OWNER: everything here is secret.
+ */
+#ifndef RELEASE_EVALUATE_H
+#define RELEASE_EVALUATE_H
+
+#include "join/join.h"
+#include "release/prepare.h"
+#include "sens/sens.h"
+
+struct evaluated {
+    struct store *store;
+    struct join *join;   /* of the query it was opened with */
+    double seconds_load; /* display */
+};
+void evaluated_fini(struct evaluated *e);
+
+/* Loads the columns that q needs and those that a declared constraint on its
+ * tables speaks of. */
+enum status evaluate_load(struct prepared *p, const struct cq *q,
+                          struct evaluated *e, struct err *err) WARN_UNUSED;
+enum status evaluate_join(struct prepared *p, const struct cq *q,
+                          struct evaluated *e, struct err *err) WARN_UNUSED;
+
+/* --- constraints ---------------------------------------------------------- */
+
+struct violation {
+    uint32_t table;
+    const struct degree *degree;
+    u128 found;        /* distinct values of Y for one X */
+    struct value *x;   /* that X, n_x values */
+    size_t row, other; /* two rows (from 1, in load order) that show it */
+};
+struct violations {
+    VEC(struct violation) list;
+    uint64_t n_checked;
+};
+/* Every declared constraint of the loaded tables (a NOT NULL is checked when
+ * loading). At most one violation for each constraint. */
+enum status evaluate_constraints(struct prepared *p, const struct store *st,
+                                 struct violations *out,
+                                 struct err *err) WARN_UNUSED;
+/* E_CONSTRAINT if one does not hold. */
+enum status evaluate_valid(struct prepared *p, const struct store *st,
+                           struct err *err) WARN_UNUSED;
+
+#endif

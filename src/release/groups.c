@@ -1,0 +1,252 @@
+/* The keys of GROUP BY: see groups.h. */
+#include "release/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+
+typedef VEC(struct value) value_list;
+
+static int compare(const void *a, const void *b)
+{
+    return value_cmp(a, b);
+}
+
+static void sort_unique(value_list *l)
+{
+    size_t n = 0;
+    if (l->n)
+        qsort(l->p, l->n, sizeof *l->p, compare);
+    for (size_t i = 0; i < l->n; i++)
+        if (!n || !value_eq(&l->p[n - 1], &l->p[i]))
+            l->p[n++] = l->p[i];
+    l->n = n;
+}
+
+static bool contains(const value_list *l, const struct value *v)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (value_eq(&l->p[i], v))
+            return true;
+    return false;
+}
+
+static enum status add_value(struct prepared *p, value_list *l, struct value v,
+                             struct err *err)
+{
+    if (contains(l, &v))
+        return OK;
+    return VEC_PUSH(&p->arena, l, v) ? OK : err_nomem(err);
+}
+
+/* --- declared keys -------------------------------------------------------- */
+
+static struct str key_name(const struct prepared *p, uint32_t col)
+{
+    if (col < p->n_group_names)
+        return p->group_names[col];
+    const struct term *t = &p->query->outs[col];
+    return t->kind == TERM_VAR ? p->query->vars[t->id].name : STR("");
+}
+
+static enum type key_type(const struct prepared *p, uint32_t col)
+{
+    const struct term *t = &p->query->outs[col];
+    return t->kind == TERM_VAR ? p->query->vars[t->id].type
+                               : p->query->consts[t->id].type;
+}
+
+static enum status read_value(struct prepared *p, struct str text, enum type t,
+                              struct value *out, struct err *err)
+{
+    text = str_trim(text);
+    if (text.n >= 2 && text.p[0] == '\'' && text.p[text.n - 1] == '\'')
+        text = (struct str){text.p + 1, text.n - 2};
+    if (t == T_UNKNOWN) {
+        if (!value_parse_number(&p->arena, text, out))
+            *out = value_text(text);
+        return OK;
+    }
+    if (!value_parse(&p->arena, text, t, out))
+        return err_set(err, E_VALUE, "group key \"%.*s\" is not of type %s",
+                       PSTR(text), type_name(t));
+    return OK;
+}
+
+static enum status read_list(struct prepared *p, struct str text, enum type t,
+                             value_list *out, struct err *err)
+{
+    while (true) {
+        const char *comma = text.n ? memchr(text.p, ',', text.n) : NULL;
+        struct str one = {text.p, comma ? (size_t)(comma - text.p) : text.n};
+        struct value v;
+        TRY(read_value(p, one, t, &v, err));
+        TRY(add_value(p, out, v, err));
+        if (!comma)
+            return OK;
+        text.n -= one.n + 1;
+        text.p = comma + 1;
+    }
+}
+
+/* "sex=F,M" is for the column sex; a list without a name for the next. */
+static enum status declared(struct prepared *p, uint32_t col, value_list *out,
+                            struct err *err)
+{
+    const str_list *groups = &p->session->opt.groups;
+    struct str name = key_name(p, col);
+    size_t unnamed = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        struct str g = groups->p[i];
+        const char *eq = g.n ? memchr(g.p, '=', g.n) : NULL;
+        struct str left = {g.p, eq ? (size_t)(eq - g.p) : 0};
+        bool mine = eq ? str_eq_nocase(str_trim(left), name) : unnamed++ == col;
+        if (eq)
+            g = (struct str){eq + 1, g.n - left.n - 1};
+        if (mine)
+            TRY(read_list(p, g, key_type(p, col), out, err));
+    }
+    return OK;
+}
+
+/* --- keys of a public table ----------------------------------------------- */
+
+static bool public_column(const struct prepared *p, uint32_t var,
+                          uint32_t *out_atom, uint32_t *out_col)
+{
+    const struct cq *q = p->query;
+    for (uint32_t a = 0; a < q->n_atoms; a++) {
+        if (table_is_private(&p->schema.tables.p[q->atoms[a].table]))
+            continue;
+        for (uint32_t c = 0; c < q->atoms[a].n_args; c++) {
+            const struct term *t = &q->atoms[a].args[c];
+            if (t->kind == TERM_VAR && t->id == var) {
+                *out_atom = a;
+                *out_col = c;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Loads one column of one public table and nothing else. */
+static enum status load_column(struct prepared *p, uint32_t atom, uint32_t col,
+                               struct store **out, struct err *err)
+{
+    struct cq q = *p->query;
+    struct atom at = q.atoms[atom];
+    at.args = NEWS(&p->arena, struct term, at.n_args);
+    if (!at.args)
+        return err_nomem(err);
+    at.args[col] = q.atoms[atom].args[col];
+    q.atoms = &at;
+    q.n_atoms = 1;
+    q.n_preds = q.n_calcs = 0;
+    TRY(store_new(&p->session->mem, &p->schema, out, err));
+    return source_load(p->source, &q, *out, NULL, err);
+}
+
+static enum status copy_values(struct prepared *p, const struct store_column *c,
+                               size_t n, value_list *out, struct err *err)
+{
+    for (size_t row = 0; row < n; row++) {
+        struct value v = column_value(c, row);
+        if (v.is_null)
+            continue;
+        if (out->n && value_eq(&out->p[out->n - 1], &v))
+            continue;
+        if (v.s.p && !(v.s = str_copy(&p->arena, v.s)).p)
+            return err_nomem(err);
+        if (!VEC_PUSH(&p->arena, out, v))
+            return err_nomem(err);
+    }
+    sort_unique(out);
+    return OK;
+}
+
+static enum status from_table(struct prepared *p, uint32_t atom, uint32_t col,
+                              value_list *out, struct err *err)
+{
+    struct store *st = NULL;
+    enum status s = load_column(p, atom, col, &st, err);
+    if (s == OK) {
+        const struct store_table *t = &st->tables[p->query->atoms[atom].table];
+        s = copy_values(p, &t->cols[col], t->n_rows, out, err);
+    }
+    store_free(st);
+    return s;
+}
+
+/* --- both ------------------------------------------------------------------
+ */
+
+static enum status private_keys(struct prepared *p, uint32_t col,
+                                struct err *err)
+{
+    struct str name = key_name(p, col);
+    err_set(err, E_UNSUPPORTED,
+            "the keys of GROUP BY \"%.*s\" would come from private rows",
+            PSTR(name));
+    err_detail(err, "Which keys occur is private, and nobody paid for it.");
+    err_hint(err,
+             "Name the keys: --groups '%.*s=A,B,C' (each is answered, "
+             "also with no row), or join a public table that lists them.",
+             PSTR(name));
+    return E_UNSUPPORTED;
+}
+
+static enum status column_keys(struct prepared *p, uint32_t col,
+                               value_list *out, bool *out_known,
+                               struct err *err)
+{
+    const struct term *t = &p->query->outs[col];
+    uint32_t atom, c;
+    if (t->kind == TERM_CONST)
+        return add_value(p, out, p->query->consts[t->id], err);
+    TRY(declared(p, col, out, err));
+    if (out->n)
+        return OK;
+    if (!public_column(p, t->id, &atom, &c))
+        return private_keys(p, col, err);
+    *out_known = p->source != NULL;
+    if (!p->source)
+        return OK;
+    return from_table(p, atom, c, out, err);
+}
+
+/* Appends every combination of what is there with the values of one more
+ * column. */
+static enum status product(struct prepared *p, struct group_keys *k,
+                           const value_list *col, struct err *err)
+{
+    size_t old = k->n_cols ? k->n : 1, cols = k->n_cols + 1;
+    if (old * col->n > MAX_GROUPS)
+        return err_set(err, E_TOO_LARGE, "there are more than %d groups",
+                       MAX_GROUPS);
+    struct value *v = NEWS(&p->arena, struct value, old * col->n * cols);
+    if (!v)
+        return err_nomem(err);
+    for (size_t i = 0; i < old; i++)
+        for (size_t j = 0; j < col->n; j++) {
+            struct value *row = v + (i * col->n + j) * cols;
+            if (k->n_cols)
+                memcpy(row, k->vals + i * k->n_cols, k->n_cols * sizeof *row);
+            row[cols - 1] = col->p[j];
+        }
+    *k = (struct group_keys){v, old * col->n, cols, k->known};
+    return OK;
+}
+
+enum status group_keys(struct prepared *p, struct group_keys *out,
+                       struct err *err)
+{
+    *out = (struct group_keys){.known = true};
+    for (uint32_t col = 0; col < p->query->n_group; col++) {
+        value_list l = {0};
+        TRY(column_keys(p, col, &l, &out->known, err));
+        TRY(product(p, out, &l, err));
+    }
+    return OK;
+}

@@ -1,0 +1,189 @@
+/*
+ * The owner's commands: count, sensitivity, check. OWNER: they print private
+ * numbers; the program says so on standard error every time.
+ */
+#include "release/analysis.h"
+#include "release/evaluate.h"
+#include "release/groups.h"
+#include "release/release.h"
+
+/* --- count ---------------------------------------------------------------- */
+
+static void count_groups(const struct group_keys *k, const u128 *counts,
+                         struct json *j, struct sb *text)
+{
+    json_key(j, "groups");
+    json_begin(j, '[');
+    for (size_t i = 0; i < k->n; i++) {
+        struct sb key;
+        sb_init(&key, text->arena);
+        json_begin(j, '{');
+        json_key(j, "key");
+        json_begin(j, '[');
+        for (size_t c = 0; c < k->n_cols; c++) {
+            struct sb one;
+            sb_init(&one, text->arena);
+            value_print(&one, &k->vals[i * k->n_cols + c]);
+            if (k->vals[i * k->n_cols + c].type == T_TEXT)
+                json_str(j, k->vals[i * k->n_cols + c].s);
+            else
+                json_str(j, sb_view(&one));
+            sb_printf(&key, "%s%.*s", c ? ", " : "", PSTR(sb_view(&one)));
+        }
+        json_end(j, ']');
+        json_key(j, "count");
+        json_u128(j, counts[i]);
+        json_end(j, '}');
+        sb_printf(text, "%-12.*s", PSTR(sb_view(&key)));
+        sb_u128(text, counts[i]);
+        sb_char(text, '\n');
+    }
+    json_end(j, ']');
+}
+
+static enum status count(struct prepared *p, struct str query,
+                         struct evaluated *e, struct result *out,
+                         struct err *err)
+{
+    struct group_keys k;
+    struct json j;
+    u128 total = 0;
+    TRY(prepare_schema(p, SOURCE_REQUIRED, err));
+    TRY(prepare_query(p, query, err));
+    TRY(group_keys(p, &k, err));
+    TRY(evaluate_load(p, p->query, e, err));
+    TRY(evaluate_join(p, p->query, e, err));
+    json_init(&j, &out->json);
+    json_begin(&j, '{');
+    if (k.n_cols) {
+        u128 *counts = NEWS(&p->arena, u128, k.n + 1);
+        if (!counts)
+            return err_nomem(err);
+        TRY(join_count_groups(e->join, k.vals, k.n, counts, err));
+        count_groups(&k, counts, &j, &out->text);
+    } else {
+        TRY(join_count(e->join, &total, err));
+        json_key(&j, "count");
+        json_u128(&j, total);
+        sb_u128(&out->text, total);
+        sb_char(&out->text, '\n');
+    }
+    json_key(&j, "query");
+    json_str(&j, cq_text(&p->arena, p->query));
+    json_end(&j, '}');
+    return OK;
+}
+
+enum status ask_count(struct session *s, struct str query, struct result *out,
+                      struct err *err)
+{
+    struct prepared p;
+    struct evaluated e = {0};
+    prepared_init(&p, s);
+    enum status st = count(&p, query, &e, out, err);
+    evaluated_fini(&e);
+    prepared_fini(&p);
+    return st;
+}
+
+/* --- sensitivity ---------------------------------------------------------- */
+
+static enum status sensitivity(struct prepared *p, struct str query,
+                               struct result *out, struct err *err)
+{
+    struct json j;
+    TRY(prepare_schema(p, SOURCE_REQUIRED, err));
+    TRY(prepare_query(p, query, err));
+    TRY(prepare_bound(p, false, err));
+    json_init(&j, &out->json);
+    json_begin(&j, '{');
+    TRY(sensitivity_report(p, &j, &out->text, err));
+    json_end(&j, '}');
+    return OK;
+}
+
+enum status ask_sensitivity(struct session *s, struct str query,
+                            struct result *out, struct err *err)
+{
+    struct prepared p;
+    prepared_init(&p, s);
+    enum status st = sensitivity(&p, query, out, err);
+    prepared_fini(&p);
+    return st;
+}
+
+/* --- check ---------------------------------------------------------------- */
+
+static void report_violation(const struct prepared *p,
+                             const struct violation *v, struct json *j,
+                             struct sb *text)
+{
+    struct sb d, x;
+    sb_init(&d, text->arena);
+    sb_init(&x, text->arena);
+    degree_print(&d, &p->schema.tables.p[v->table], v->degree);
+    for (size_t i = 0; i < v->degree->n_x; i++) {
+        sb_cstr(&x, i ? ", " : "");
+        value_print(&x, &v->x[i]);
+    }
+    json_begin(j, '{');
+    json_key(j, "constraint");
+    json_str(j, sb_view(&d));
+    json_key(j, "value");
+    json_str(j, sb_view(&x));
+    json_key(j, "found");
+    json_u128(j, v->found);
+    json_key(j, "rows");
+    json_begin(j, '[');
+    json_u128(j, v->row);
+    json_u128(j, v->other);
+    json_end(j, ']');
+    json_end(j, '}');
+    sb_printf(text, "does not hold: %.*s\n  %.*s%soccurs with ",
+              PSTR(sb_view(&d)), PSTR(sb_view(&x)), x.n ? " " : "it ");
+    sb_u128(text, v->found);
+    sb_printf(text, " (rows %zu and %zu, for example)\n", v->row, v->other);
+}
+
+static enum status check(struct prepared *p, struct evaluated *e,
+                         struct result *out, struct err *err)
+{
+    struct violations v = {0};
+    struct json j;
+    TRY(prepare_schema(p, SOURCE_REQUIRED, err));
+    TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
+    TRY(source_load(p->source, NULL, e->store, NULL, err));
+    TRY(evaluate_constraints(p, e->store, &v, err));
+    json_init(&j, &out->json);
+    json_begin(&j, '{');
+    json_key(&j, "holds");
+    json_bool(&j, v.list.n == 0);
+    json_key(&j, "checked");
+    json_u128(&j, v.n_checked);
+    json_key(&j, "violations");
+    json_begin(&j, '[');
+    for (size_t i = 0; i < v.list.n; i++)
+        report_violation(p, &v.list.p[i], &j, &out->text);
+    json_end(&j, ']');
+    json_end(&j, '}');
+    if (!v.list.n)
+        sb_printf(&out->text, "all %llu declared constraints hold\n",
+                  (unsigned long long)v.n_checked);
+    return v.list.n
+               ? err_set(err, E_CONSTRAINT,
+                         "the data break %zu declared constraints", v.list.n)
+               : OK;
+}
+
+enum status ask_check(struct session *s, struct str query, struct result *out,
+                      struct err *err)
+{
+    struct prepared p;
+    struct evaluated e = {0};
+    (void)query;
+    prepared_init(&p, s);
+    enum status st = check(&p, &e, out, err);
+    evaluated_fini(&e);
+    prepared_fini(&p);
+    return st;
+}

@@ -1,0 +1,201 @@
+/* The public side: see prepare.h. */
+#include "release/prepare.h"
+
+#include <string.h>
+
+#if __has_include("sql/sql.h")
+#include "sql/sql.h"
+#define HAVE_SQL 1
+#endif
+
+void prepared_init(struct prepared *p, struct session *s)
+{
+    memset(p, 0, sizeof *p);
+    p->session = s;
+    p->epsilon = s->opt.epsilon;
+    p->delta = s->opt.delta;
+    arena_init(&p->arena, &s->mem);
+    schema_init(&p->schema, &p->arena);
+}
+
+void prepared_fini(struct prepared *p)
+{
+    if (p->source)
+        source_close(p->source);
+    arena_fini(&p->arena);
+}
+
+#ifndef HAVE_SQL
+static enum status sql_read_ddl(struct schema *s, struct str text,
+                                const char *file, struct err *err)
+{
+    (void)s, (void)text, (void)file;
+    return err_set(err, E_UNSUPPORTED, "schema files cannot be read yet");
+}
+static enum status read_sql(struct prepared *p, struct err *err)
+{
+    (void)p;
+    return err_set(err, E_UNSUPPORTED, "SQL cannot be read yet; write a rule");
+}
+#else
+static enum status read_sql(struct prepared *p, struct err *err)
+{
+    const str_list *params = &p->session->opt.params;
+    struct sql_options opt = {params->p, params->n};
+    struct sql_statement st = {0};
+    TRY(sql_read(&p->arena, &p->schema, p->text, &opt, &st, err));
+    if (st.n_counts != 1) {
+        err_set(err, E_UNSUPPORTED, "the query asks for %zu counts at once",
+                st.n_counts);
+        err_hint(err, "Ask for one COUNT at a time; each has its own price.");
+        return E_UNSUPPORTED;
+    }
+    p->query = st.counts[0].q;
+    p->group_names = st.group_names;
+    p->n_group_names = st.n_group;
+    if (!p->epsilon.p)
+        p->epsilon = st.epsilon;
+    if (!p->delta.p)
+        p->delta = st.delta;
+    return OK;
+}
+#endif
+
+/* --- schema --------------------------------------------------------------- */
+
+static enum status read_ddl(struct prepared *p, struct err *err)
+{
+    struct str path = p->session->opt.schema, text;
+    if (!path.n)
+        return OK;
+    TRY(session_read_file(&p->arena, path, "schema file", &text, err));
+    return sql_read_ddl(&p->schema, text, path.p, err);
+}
+
+static enum status open_source(struct prepared *p, enum source_need need,
+                               struct err *err)
+{
+    const struct options *o = &p->session->opt;
+    if (need == SOURCE_NONE)
+        return OK;
+    if (!o->db.n && !o->tables.n) {
+        if (need == SOURCE_OPTIONAL)
+            return OK;
+        err_set(err, E_USAGE, "no data source was given");
+        err_hint(err, "Name it with --db FILE.db, --db FOLDER, --db "
+                      "postgresql://... or --table 'name(col,col)=FILE'.");
+        return E_USAGE;
+    }
+    struct source_spec spec = {o->db, o->tables.p, o->tables.n};
+    return source_open(&p->session->mem, &spec, &p->schema, &p->source, err);
+}
+
+static enum status read_policy(struct prepared *p, struct err *err)
+{
+    const struct options *o = &p->session->opt;
+    struct str text;
+    if (!o->policy.n)
+        return OK;
+    TRY(session_read_file(&p->arena, o->policy, "policy file", &text, err));
+    return schema_read_policy(&p->schema, text, o->policy.p, err);
+}
+
+static enum status read_neighbours(struct prepared *p, struct err *err)
+{
+    const struct options *o = &p->session->opt;
+    if (str_is(o->neighbours, "change-one"))
+        p->schema.neighbours = CHANGE_ONE;
+    else if (str_is(o->neighbours, "add-drop-one"))
+        p->schema.neighbours = ADD_DROP_ONE;
+    else if (o->neighbours.n)
+        return err_set(err, E_VALUE,
+                       "neighbours must be add-drop-one or change-one, not "
+                       "\"%.*s\"",
+                       PSTR(o->neighbours));
+    u128 k;
+    if (!o->order.n)
+        return OK;
+    if (!u128_read(o->order.p, o->order.n, &k) || k < 1 || k > 1000000)
+        return err_set(err, E_VALUE,
+                       "order must be a number from 1 to 1000000, not "
+                       "\"%.*s\"",
+                       PSTR(o->order));
+    p->schema.order = (uint32_t)k;
+    return OK;
+}
+
+enum status prepare_schema(struct prepared *p, enum source_need need,
+                           struct err *err)
+{
+    const struct options *o = &p->session->opt;
+    TRY(session_limits(p->session, &p->threads, err));
+    TRY(read_ddl(p, err));
+    TRY(open_source(p, need, err));
+    TRY(read_policy(p, err));
+    for (size_t i = 0; i < o->constraints.n; i++)
+        TRY(schema_read_constraint(&p->schema, o->constraints.p[i], err));
+    for (size_t i = 0; i < o->private_.n; i++)
+        TRY(schema_set_privacy(&p->schema, o->private_.p[i], PRIVACY_PRIVATE,
+                               err));
+    for (size_t i = 0; i < o->public_.n; i++)
+        TRY(schema_set_privacy(&p->schema, o->public_.p[i], PRIVACY_PUBLIC,
+                               err));
+    return read_neighbours(p, err);
+}
+
+/* --- query ---------------------------------------------------------------- */
+
+static bool is_rule(struct str text)
+{
+    return memmem(text.p, text.n, ":-", 2) != NULL;
+}
+
+enum status prepare_query(struct prepared *p, struct str text, struct err *err)
+{
+    p->text = str_copy(&p->arena, text);
+    if (!p->text.p)
+        return err_nomem(err);
+    if (!str_trim(text).n) {
+        err_set(err, E_USAGE, "no query was given");
+        err_hint(err, "Write it as the last argument, or use --query-file.");
+        return E_USAGE;
+    }
+    if (is_rule(text))
+        return cq_read(&p->arena, &p->schema, p->text, &p->query, err);
+    return read_sql(p, err);
+}
+
+enum status prepare_bound(struct prepared *p, bool thorough, struct err *err)
+{
+    struct bound_options opt = {.want_lower = thorough, .want_advice = true};
+    TRY(bound_analyze(&p->arena, p->query, &opt, &p->bound, err));
+    p->normal = p->bound.simplified;
+    return OK;
+}
+
+struct str prepare_neighbours_text(struct prepared *p)
+{
+    struct sb b;
+    const struct schema *s = &p->schema;
+    sb_init(&b, &p->arena);
+    /* A count over monotone queries changes by no more when a row is replaced
+     * than when it is inserted or deleted; a vector of counts may. */
+    bool substitute = s->neighbours == CHANGE_ONE || !p->query->n_group;
+    sb_cstr(&b, substitute ? "insert, delete or substitute "
+                           : "insert or delete ");
+    if (s->order > 1)
+        sb_printf(&b, "up to %u rows of: ", s->order);
+    else
+        sb_cstr(&b, "one row of: ");
+    size_t n = 0;
+    for (size_t t = 0; t < s->tables.n; t++) {
+        if (!table_is_private(&s->tables.p[t]) ||
+            !cq_atoms_of_table(p->query, (uint32_t)t))
+            continue;
+        sb_cstr(&b, n++ ? ", " : "");
+        sb_str(&b, s->tables.p[t].name);
+    }
+    if (!n)
+        sb_cstr(&b, "no table of this query");
+    return b.failed ? STR("") : sb_view(&b);
+}

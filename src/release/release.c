@@ -1,0 +1,391 @@
+/*
+ * The release, on one screen: read `run` below.
+ *
+ *   parse -> policy -> normalise -> bound -> keys -> choose -> quote
+ *     everything that can fail for public reasons fails here, uncharged;
+ *   load
+ *     files that are no database (malformed) fail here, uncharged, with one
+ *     fixed message: no neighbouring database has such a file;
+ *   hold -> check constraints -> evaluate -> draw -> commit
+ *     PRIVACY: from here on a failure may depend on private rows. It is one
+ *     fixed message, it is charged, and its reason goes to the owner's log.
+ *
+ * With --deadline the answer (or the fixed failure) comes when the deadline
+ * passes, not before, so its time says nothing. docs/threat-model.md.
+ */
+#include "release/release.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "release/answer.h"
+#include "release/evaluate.h"
+
+struct release {
+    struct session *session;
+    struct prepared p;
+    struct group_keys keys;
+    struct choice choice;
+    struct ledger *ledger;
+    struct ledger_request request;
+    struct evaluated data;
+    struct answer answer;
+};
+
+/* --- before the hold ------------------------------------------------------ */
+
+static enum status open_ledger(struct release *r, struct err *err)
+{
+    const struct options *o = &r->session->opt;
+    if (r->choice.exact)
+        return OK;
+    if (!o->ledger.n) {
+        err_set(err, E_USAGE, "no ledger was given");
+        err_hint(err, "Name it with --ledger FILE; the owner makes it with: "
+                      "dpcount budget init --ledger FILE --epsilon E");
+        return E_USAGE;
+    }
+    return ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err);
+}
+
+/* Everything that decides the law of the answer, so that a stored answer is
+ * given again only for the very same question. */
+static struct str settings(struct release *r)
+{
+    struct sb b;
+    const struct choice *c = &r->choice;
+    sb_init(&b, &r->p.arena);
+    sb_str(&b, prepare_neighbours_text(&r->p));
+    sb_cstr(&b, "; sensitivity ");
+    if (c->noise.smooth) {
+        sb_cstr(&b, "residual, beta ");
+        rat_print(&b, c->beta);
+        sb_cstr(&b, ", error estimate ");
+        rat_print(&b, c->error_epsilon);
+    } else {
+        sb_u128(&b, r->p.bound.l1_upper);
+    }
+    for (size_t i = 0; i < r->keys.n * r->keys.n_cols; i++) {
+        sb_cstr(&b, i ? ", " : "; groups ");
+        value_print(&b, &r->keys.vals[i]);
+    }
+    sb_cstr(&b, "; ");
+    cq_print(&b, r->p.normal);
+    return b.failed ? (struct str){0} : sb_view(&b);
+}
+
+static enum status make_request(struct release *r, struct err *err)
+{
+    const struct options *o = &r->session->opt;
+    r->request = (struct ledger_request){
+        .dataset = o->dataset,
+        .analyst = o->analyst,
+        .query = cq_text(&r->p.arena, r->p.query),
+        .mechanism = str_of(noise_name(r->choice.noise.kind)),
+        .settings = settings(r),
+        .version = source_version(r->p.source, &r->p.arena),
+    };
+    return r->request.query.p && r->request.settings.p ? OK : err_nomem(err);
+}
+
+static enum status stored_answer(struct release *r, bool *out_found,
+                                 struct err *err)
+{
+    struct str text, receipt;
+    *out_found = false;
+    if (r->session->opt.fresh || r->choice.exact)
+        return OK;
+    TRY(ledger_find(r->ledger, &r->p.arena, &r->request, &r->choice.price,
+                    &text, &receipt, err));
+    if (!text.p)
+        return OK;
+    TRY(answer_read(&r->p.arena, text, &r->answer, err));
+    r->answer.receipt = receipt;
+    r->answer.repeated = true;
+    *out_found = true;
+    return OK;
+}
+
+/* --- after the hold ------------------------------------------------------- */
+
+static enum status push_number(struct release *r, mpz_srcptr v, struct err *err)
+{
+    struct arena *a = &r->p.arena;
+    char *text = arena_alloc(a, mpz_sizeinbase(v, 10) + 2);
+    if (!text)
+        return err_nomem(err);
+    mpz_get_str(text, 10, v);
+    return VEC_PUSH(a, &r->answer.numbers, str_of(text)) ? OK : err_nomem(err);
+}
+
+static enum status draw_one(struct release *r, u128 count,
+                            const struct secret_rat *s, struct entropy *rng,
+                            struct err *err)
+{
+    struct secret_int n;
+    mpz_t out;
+    secret_int_init(&n);
+    mpz_init(out);
+    secret_int_set_u128(&n, count);
+    enum status st = OK;
+    if (r->choice.exact)
+        mpz_set(out, secret_int_open(&n));
+    else
+        st = noise_answer(&r->choice.noise, &n, s, rng, out, err);
+    if (st == OK)
+        st = push_number(r, out, err);
+    mpz_clear(out);
+    secret_int_fini(&n);
+    return st;
+}
+
+/* The smooth sensitivity times the factor of the choice. */
+static enum status measure(struct release *r, mpq_srcptr beta,
+                           struct secret_rat *out, struct err *err)
+{
+    struct sens s = {0};
+    struct sens_options opt = {.beta = beta,
+                               .order = r->p.schema.order,
+                               .global_upper = r->p.bound.upper};
+    enum status st =
+        sens_compute(&r->p.arena, r->p.normal, r->data.join, &opt, &s, err);
+    if (st == OK) {
+        mpq_mul(s.s, s.s, r->choice.factor);
+        secret_rat_set(out, s.s);
+    }
+    sens_fini(&s);
+    return st;
+}
+
+static enum status count(struct release *r, u128 *counts, struct err *err)
+{
+    if (!r->p.query->n_group)
+        return join_count(r->data.join, counts, err);
+    struct evaluated grouped = {.store = r->data.store};
+    TRY(evaluate_join(&r->p, r->p.query, &grouped, err));
+    enum status s =
+        join_count_groups(grouped.join, r->keys.vals, r->keys.n, counts, err);
+    join_close(grouped.join);
+    return s;
+}
+
+/* Everything secret is computed before the first random bit is used. */
+static enum status draw(struct release *r, const u128 *counts, size_t n,
+                        struct secret_rat *s, struct secret_rat *s_error,
+                        struct entropy *rng, struct err *err)
+{
+    const struct choice *c = &r->choice;
+    bool smooth = c->noise.smooth, estimate = mpq_sgn(c->error_epsilon) != 0;
+    if (smooth)
+        TRY(measure(r, c->beta, s, err));
+    if (smooth && estimate)
+        TRY(measure(r, c->error_beta, s_error, err));
+    for (size_t i = 0; i < n; i++)
+        TRY(draw_one(r, counts[i], smooth ? s : NULL, rng, err));
+    if (!smooth)
+        answer_public_error(c, &r->answer);
+    else if (estimate)
+        TRY(answer_estimate_error(c, s_error, rng, &r->answer, err));
+    return OK;
+}
+
+static enum status evaluate(struct release *r, struct err *err)
+{
+    size_t n = r->p.query->n_group ? r->keys.n : 1;
+    struct secret_rat s, s_error;
+    struct entropy *rng = NULL;
+    u128 *counts = NEWS(&r->p.arena, u128, n + 1);
+    if (!counts)
+        return err_nomem(err);
+    TRY(evaluate_valid(&r->p, r->data.store, err));
+    TRY(evaluate_join(&r->p, r->p.normal, &r->data, err));
+    TRY(count(r, counts, err));
+    TRY(entropy_open(&rng, err));
+    secret_rat_init(&s);
+    secret_rat_init(&s_error);
+    enum status st = draw(r, counts, n, &s, &s_error, rng, err);
+    secret_rat_fini(&s);
+    secret_rat_fini(&s_error);
+    entropy_close(rng);
+    return st;
+}
+
+/* --- failures ------------------------------------------------------------- */
+
+static void log_for_owner(const struct session *s, struct str receipt,
+                          const struct err *e)
+{
+    if (!s->opt.owner_log.n)
+        return;
+    int fd = open(s->opt.owner_log.p,
+                  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    dprintf(fd, "%.*s: %s: %s. %s\n", PSTR(receipt), status_code(e->status),
+            e->message, e->detail);
+    close(fd);
+}
+
+/* PRIVACY: one text for every reason. */
+static enum status withhold(struct release *r, const struct err *why,
+                            struct err *err)
+{
+    log_for_owner(r->session, r->answer.receipt, why);
+    err_set(err, E_WITHHELD, "the release failed after it was charged");
+    err_detail(err,
+               "The reason may depend on private rows, so it is not "
+               "shown. Receipt %.*s.",
+               PSTR(r->answer.receipt));
+    err_hint(err, "The owner finds it in the file of --owner-log, or with "
+                  "dpcount check.");
+    return E_WITHHELD;
+}
+
+/* Is what stopped the loading a property of the files rather than of a
+ * database in them? */
+static bool not_a_database(enum status s)
+{
+    return s == E_SOURCE || s == E_DATA || s == E_NAME || s == E_TYPE ||
+           s == E_SYNTAX || s == E_UNSUPPORTED || s == E_CANCELLED;
+}
+
+static enum status refuse_load(struct release *r, const struct err *why,
+                               struct err *err)
+{
+    log_for_owner(r->session, STR("not charged"), why);
+    if (status_visibility(why->status) == ANALYST) {
+        *err = *why;
+        return why->status;
+    }
+    err_set(err, why->status, "the data could not be read");
+    err_detail(err, "A file is malformed. Nothing was charged.");
+    err_hint(err, "The owner finds the place with dpcount check.");
+    return why->status;
+}
+
+/* --- the pipeline --------------------------------------------------------- */
+
+static enum status quote(struct release *r, struct str text, struct err *err)
+{
+    TRY(prepare_schema(&r->p, SOURCE_REQUIRED, err));
+    TRY(prepare_query(&r->p, text, err));
+    TRY(prepare_bound(&r->p, false, err));
+    TRY(group_keys(&r->p, &r->keys, err));
+    TRY(choose(&r->p, r->keys.n, &r->choice, err));
+    TRY(open_ledger(r, err));
+    return make_request(r, err);
+}
+
+static enum status hold(struct release *r, struct err *err)
+{
+    if (r->choice.exact)
+        return OK;
+    return ledger_hold(r->ledger, &r->p.arena, &r->request, &r->choice.price,
+                       &r->answer.receipt, err);
+}
+
+static enum status commit(struct release *r, struct err *err)
+{
+    struct str text;
+    if (r->choice.exact)
+        return OK;
+    TRY(answer_write(&r->p.arena, &r->answer, &text, err));
+    return ledger_commit(r->ledger, r->answer.receipt, text, err);
+}
+
+static enum status run(struct release *r, struct str text, struct err *err)
+{
+    struct err why;
+    bool found;
+    TRY(quote(r, text, err));
+    TRY(stored_answer(r, &found, err));
+    if (found)
+        return OK;
+    if (!r->choice.exact)
+        TRY(ledger_afford(r->ledger, &r->request, &r->choice.price, err));
+    enum status s = evaluate_load(&r->p, r->p.query, &r->data, &why);
+    if (not_a_database(s))
+        return refuse_load(r, &why, err);
+    /* PRIVACY: nothing below is uncharged, and nothing is drawn above. */
+    TRY(hold(r, err));
+    if (s == OK)
+        s = evaluate(r, &why);
+    if (s == OK)
+        s = commit(r, &why);
+    return s == OK ? OK : withhold(r, &why, err);
+}
+
+/* --- around it ------------------------------------------------------------ */
+
+static enum status read_deadline(struct session *s, struct timespec *out,
+                                 struct err *err)
+{
+    mpq_t v;
+    struct str text = s->opt.deadline;
+    s->deadline_ns = 0;
+    if (!text.n)
+        return OK;
+    mpq_init(v);
+    enum status st = rat_read(text, "deadline", v, err);
+    double seconds = mpq_get_d(v); /* display: no privacy hangs on it */
+    mpq_clear(v);
+    TRY(st);
+    if (!(seconds > 0 && seconds <= 86400))
+        return err_set(err, E_VALUE,
+                       "the deadline must be a number of seconds up to 86400");
+    clock_gettime(CLOCK_MONOTONIC, out);
+    s->deadline_ns = (int64_t)out->tv_sec * 1000000000 + out->tv_nsec +
+                     (int64_t)(seconds * 1e9);
+    out->tv_sec = (time_t)(s->deadline_ns / 1000000000);
+    out->tv_nsec = s->deadline_ns % 1000000000;
+    return OK;
+}
+
+/* The answer is paid for and stored: that the balance cannot be read now does
+ * not take it away. */
+static void budget_now(struct release *r)
+{
+    struct err why;
+    r->answer.has_balance =
+        r->ledger &&
+        ledger_balance(r->ledger, r->request.dataset, r->request.analyst,
+                       &r->answer.balance, &why) == OK;
+}
+
+static enum status timed(struct release *r, struct str text, struct err *err)
+{
+    struct timespec until;
+    TRY(read_deadline(r->session, &until, err));
+    enum status s = run(r, text, err);
+    if (s == OK)
+        budget_now(r);
+    if (r->session->deadline_ns)
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+               EINTR)
+            ;
+    r->session->deadline_ns = 0;
+    return s;
+}
+
+enum status ask_release(struct session *s, struct str query, struct result *out,
+                        struct err *err)
+{
+    struct release r = {.session = s};
+    prepared_init(&r.p, s);
+    r.p.arena.wipe = true;
+    choice_init(&r.choice);
+    balance_init(&r.answer.balance);
+    enum status st = timed(&r, query, err);
+    if (st == OK)
+        report_release(&r.p, &r.choice, &r.keys, &r.answer, out);
+    evaluated_fini(&r.data);
+    ledger_close(r.ledger);
+    balance_fini(&r.answer.balance);
+    choice_fini(&r.choice);
+    prepared_fini(&r.p);
+    return st;
+}

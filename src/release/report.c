@@ -1,0 +1,385 @@
+/*
+ * Releases and quotes as JSON (a contract) and as text (for people).
+ * PRIVACY: these functions get public facts and the answer, no secrets.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "release/answer.h"
+#include "release/release.h"
+
+void text_rat(struct sb *b, mpq_srcptr v, bool up)
+{
+    struct sb t;
+    sb_init(&t, b->arena);
+    rat_print(&t, v);
+    if (t.n > 20 || (t.n && memchr(t.p, '/', t.n))) {
+        sb_init(&t, b->arena);
+        rat_print_decimal(&t, v, 9, up);
+    }
+    b->failed |= t.failed;
+    sb_str(b, sb_view(&t));
+}
+
+void json_rat(struct json *j, mpq_srcptr v, bool up)
+{
+    struct sb t;
+    sb_init(&t, j->out->arena);
+    text_rat(&t, v, up);
+    j->out->failed |= t.failed;
+    json_raw(j, sb_view(&t));
+}
+
+static void json_value(struct json *j, const struct value *v)
+{
+    struct sb t;
+    if (v->type == T_INT && !v->is_null) {
+        json_i64(j, v->i);
+        return;
+    }
+    if (v->is_null) {
+        json_null(j);
+        return;
+    }
+    if (v->type == T_TEXT || v->type == T_UUID) {
+        json_str(j, v->s);
+        return;
+    }
+    sb_init(&t, j->out->arena);
+    value_print(&t, v);
+    j->out->failed |= t.failed;
+    json_str(j, sb_view(&t));
+}
+
+static const char *mechanism(const struct choice *c)
+{
+    return c->exact ? "none" : noise_name(c->noise.kind);
+}
+
+static const char *calibration(const struct choice *c)
+{
+    return c->exact ? "none" : c->noise.smooth ? "residual" : "global";
+}
+
+/* --- what quote and release share ----------------------------------------- */
+
+static void json_public(struct json *j, struct prepared *p,
+                        const struct choice *c)
+{
+    json_key(j, "epsilon");
+    json_rat(j, c->price.epsilon, true);
+    json_key(j, "delta");
+    json_rat(j, c->price.delta, true);
+    if (mpq_sgn(c->total.rho)) {
+        json_key(j, "rho");
+        json_rat(j, c->total.rho, true);
+    }
+    json_key(j, "mechanism");
+    json_cstr(j, mechanism(c));
+    json_key(j, "calibration");
+    json_cstr(j, calibration(c));
+    json_key(j, "reason");
+    json_str(j, c->reason);
+    json_key(j, "neighbours");
+    json_str(j, prepare_neighbours_text(p));
+    json_key(j, "guarantee");
+    json_str(j, c->guarantee);
+    json_key(j, "query");
+    json_str(j, cq_text(&p->arena, p->query));
+    if (!c->noise.smooth)
+        return;
+    json_key(j, "beta");
+    json_rat(j, c->beta, false);
+    json_key(j, "error_epsilon");
+    json_rat(j, c->error_epsilon, true);
+}
+
+static void text_public(struct sb *b, const struct choice *c)
+{
+    sb_printf(b, "guarantee   %.*s\n", PSTR(c->guarantee));
+    if (c->exact)
+        return;
+    sb_cstr(b, "price       ");
+    if (mpq_sgn(c->price.rho)) {
+        sb_cstr(b, "rho ");
+        text_rat(b, c->price.rho, true);
+    } else {
+        sb_cstr(b, "epsilon ");
+        text_rat(b, c->price.epsilon, true);
+        sb_cstr(b, ", delta ");
+        text_rat(b, c->price.delta, true);
+    }
+    sb_printf(b, "\nmechanism   %s on the %s sensitivity. %.*s\n", mechanism(c),
+              c->noise.smooth ? "residual" : "global", PSTR(c->reason));
+}
+
+/* --- release -------------------------------------------------------------- */
+
+static void json_groups(struct json *j, const struct group_keys *k,
+                        const struct answer *x)
+{
+    json_begin(j, '[');
+    for (size_t i = 0; i < k->n && i < x->numbers.n; i++) {
+        json_begin(j, '{');
+        json_key(j, "key");
+        json_begin(j, '[');
+        for (size_t c = 0; c < k->n_cols; c++)
+            json_value(j, &k->vals[i * k->n_cols + c]);
+        json_end(j, ']');
+        json_key(j, "answer");
+        json_raw(j, x->numbers.p[i]);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+}
+
+static void json_error(struct json *j, const struct answer *x)
+{
+    json_key(j, "error");
+    if (!x->has_error) {
+        json_null(j);
+        return;
+    }
+    json_begin(j, '{');
+    json_key(j, "p50");
+    json_double(j, x->p50);
+    json_key(j, "p95");
+    json_double(j, x->p95);
+    json_key(j, "basis");
+    json_cstr(j, x->released ? "released" : "public");
+    json_end(j, '}');
+}
+
+static void json_budget(struct json *j, const struct answer *x)
+{
+    mpq_t left;
+    json_key(j, "budget");
+    if (!x->has_balance) {
+        json_null(j);
+        return;
+    }
+    mpq_init(left);
+    json_begin(j, '{');
+    json_key(j, "spent");
+    json_rat(j, x->balance.epsilon_spent, true);
+    json_key(j, "remaining");
+    mpq_sub(left, x->balance.epsilon_total, x->balance.epsilon_spent);
+    json_rat(j, left, false);
+    json_key(j, "delta_spent");
+    json_rat(j, x->balance.delta_spent, true);
+    json_key(j, "delta_remaining");
+    mpq_sub(left, x->balance.delta_total, x->balance.delta_spent);
+    json_rat(j, left, false);
+    json_end(j, '}');
+    mpq_clear(left);
+}
+
+static void release_json(struct sb *b, struct prepared *p,
+                         const struct choice *c, const struct group_keys *k,
+                         const struct answer *x)
+{
+    struct json j;
+    json_init(&j, b);
+    json_begin(&j, '{');
+    if (k->n_cols) {
+        json_key(&j, "groups");
+        json_groups(&j, k, x);
+    } else {
+        json_key(&j, "answer");
+        json_raw(&j, x->numbers.p[0]);
+    }
+    json_public(&j, p, c);
+    json_error(&j, x);
+    json_budget(&j, x);
+    json_key(&j, "receipt");
+    if (x->receipt.n)
+        json_str(&j, x->receipt);
+    else
+        json_null(&j);
+    json_key(&j, "repeated");
+    json_bool(&j, x->repeated);
+    json_end(&j, '}');
+}
+
+static void text_groups(struct sb *b, const struct group_keys *k,
+                        const struct answer *x)
+{
+    for (size_t i = 0; i < k->n && i < x->numbers.n; i++) {
+        struct sb key;
+        sb_init(&key, b->arena);
+        for (size_t c = 0; c < k->n_cols; c++) {
+            sb_cstr(&key, c ? ", " : "");
+            value_print(&key, &k->vals[i * k->n_cols + c]);
+        }
+        sb_printf(b, "%-12.*s%.*s\n", PSTR(sb_view(&key)),
+                  PSTR(x->numbers.p[i]));
+    }
+}
+
+static void text_error(struct sb *b, const struct choice *c,
+                       const struct answer *x)
+{
+    if (c->exact)
+        sb_cstr(b, "error       none\n");
+    else if (!x->has_error)
+        sb_cstr(b, "error       not known: the scale of the noise is secret "
+                   "(--error-budget buys an estimate)\n");
+    else
+        sb_printf(b,
+                  "error       half of all answers lie within %.0f of the "
+                  "count, 95 %% within %.0f%s\n",
+                  x->p50, x->p95,
+                  x->released ? " (an estimate, itself private)" : "");
+}
+
+static void release_text(struct sb *b, const struct choice *c,
+                         const struct group_keys *k, const struct answer *x)
+{
+    if (k->n_cols)
+        text_groups(b, k, x);
+    else
+        sb_printf(b, "answer      %.*s\n", PSTR(x->numbers.p[0]));
+    text_error(b, c, x);
+    text_public(b, c);
+    if (x->has_balance) {
+        mpq_t left;
+        mpq_init(left);
+        mpq_sub(left, x->balance.epsilon_total, x->balance.epsilon_spent);
+        sb_cstr(b, "budget      spent epsilon ");
+        text_rat(b, x->balance.epsilon_spent, true);
+        sb_cstr(b, " of ");
+        text_rat(b, x->balance.epsilon_total, false);
+        sb_cstr(b, ", ");
+        text_rat(b, left, false);
+        sb_cstr(b, " remains\n");
+        mpq_clear(left);
+    }
+    if (x->repeated)
+        sb_cstr(b, "note        asked before: this is the stored answer, for "
+                   "free (--fresh pays for a new one)\n");
+    if (x->receipt.n)
+        sb_printf(b, "receipt     %.*s\n", PSTR(x->receipt));
+}
+
+void report_release(struct prepared *p, const struct choice *c,
+                    const struct group_keys *k, const struct answer *x,
+                    struct result *out)
+{
+    for (size_t i = 0; i < x->numbers.n; i++) {
+        struct str copy = str_copy(&out->arena, x->numbers.p[i]);
+        if (!copy.p || !VEC_PUSH(&out->arena, &out->answers, copy))
+            out->json.failed = true;
+    }
+    release_json(&out->json, p, c, k, x);
+    release_text(&out->text, c, k, x);
+}
+
+/* --- quote ---------------------------------------------------------------- */
+
+static void quote_json(struct sb *b, struct prepared *p, const struct choice *c,
+                       const struct group_keys *k)
+{
+    struct json j;
+    json_init(&j, b);
+    json_begin(&j, '{');
+    json_public(&j, p, c);
+    json_key(&j, "groups");
+    if (k->n_cols && k->known)
+        json_i64(&j, (int64_t)k->n);
+    else
+        json_null(&j);
+    json_key(&j, "global_sensitivity");
+    json_bound(&j, p->bound.upper);
+    json_key(&j, "error");
+    if (c->exact) {
+        json_null(&j);
+    } else {
+        json_begin(&j, '{');
+        json_key(&j, c->noise.smooth ? "p50_in_units_of_sensitivity" : "p50");
+        json_double(&j, c->noise.smooth ? c->error.p50 : ceil(c->error.p50));
+        json_key(&j, c->noise.smooth ? "p95_in_units_of_sensitivity" : "p95");
+        json_double(&j, c->noise.smooth ? c->error.p95 : ceil(c->error.p95));
+        if (c->noise.smooth) {
+            json_key(&j, "least_sensitivity");
+            json_double(&j, mpq_get_d(c->floor) * mpq_get_d(c->factor));
+        }
+        json_key(&j, "basis");
+        json_cstr(&j, "public");
+        json_end(&j, '}');
+    }
+    json_end(&j, '}');
+}
+
+static void quote_text(struct sb *b, const struct choice *c,
+                       const struct group_keys *k)
+{
+    text_public(b, c);
+    if (c->exact) {
+        sb_cstr(b, "error       none\n");
+    } else if (!c->noise.smooth) {
+        sb_printf(b,
+                  "error       half of all answers will lie within %.0f of "
+                  "the count, 95 %% within %.0f\n",
+                  ceil(c->error.p50), ceil(c->error.p95));
+    } else {
+        sb_printf(b,
+                  "error       half of all answers will lie within %.3g S, "
+                  "95 %% within %.3g S, S the smooth sensitivity:\n"
+                  "            secret, and at least %.3g whatever the data\n",
+                  c->error.p50, c->error.p95,
+                  mpq_get_d(c->floor) * mpq_get_d(c->factor));
+        if (mpq_sgn(c->error_epsilon)) {
+            sb_cstr(b, "            epsilon ");
+            text_rat(b, c->error_epsilon, true);
+            sb_cstr(b, " of the price buys a private estimate of the error\n");
+        }
+    }
+    if (k->n_cols && k->known)
+        sb_printf(b, "groups      %zu, one price for all%s\n", k->n,
+                  c->noise.smooth ? "; the scale of the noise changes for "
+                                    "all at once, so beta is divided by their "
+                                    "number"
+                                  : "");
+    sb_cstr(b, "Nothing was opened and nothing was spent.\n");
+}
+
+void report_quote(struct prepared *p, const struct choice *c,
+                  const struct group_keys *k, struct result *out)
+{
+    quote_json(&out->json, p, c, k);
+    quote_text(&out->text, c, k);
+}
+
+/* --- errors --------------------------------------------------------------- */
+
+void report_error_json(struct sb *out, const struct err *e)
+{
+    struct json j;
+    json_init(&j, out);
+    json_begin(&j, '{');
+    json_key(&j, "error");
+    json_begin(&j, '{');
+    json_key(&j, "code");
+    json_cstr(&j, status_code(e->status));
+    json_key(&j, "message");
+    json_cstr(&j, e->message);
+    json_key(&j, "detail");
+    json_cstr(&j, e->detail);
+    json_key(&j, "hint");
+    json_cstr(&j, e->hint);
+    json_key(&j, "position");
+    if (e->position >= 0)
+        json_i64(&j, e->position);
+    else
+        json_null(&j);
+    if (e->file[0]) {
+        json_key(&j, "file");
+        json_cstr(&j, e->file);
+        json_key(&j, "line");
+        json_i64(&j, e->line);
+        json_key(&j, "column");
+        json_i64(&j, e->column);
+    }
+    json_end(&j, '}');
+    json_end(&j, '}');
+}

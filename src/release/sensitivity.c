@@ -1,0 +1,198 @@
+/* OWNER: every sensitivity measure on this instance, as JSON and text. */
+#include <math.h>
+
+#include "num/rat.h"
+#include "release/analysis.h"
+#include "release/evaluate.h"
+
+enum { SHOW_STEPS = 8 };
+
+static enum status read_beta(struct prepared *p, mpq_t out, struct err *err)
+{
+    struct str text = p->session->opt.beta;
+    if (!text.n) {
+        mpq_set_ui(out, 1, 10);
+        return OK;
+    }
+    TRY(rat_read(text, "beta", out, err));
+    if (mpq_sgn(out) <= 0)
+        return err_set(err, E_VALUE, "beta must be greater than zero");
+    return OK;
+}
+
+/* 183 rather than 183.0 */
+static void json_number(struct json *j, double v)
+{
+    if (v == floor(v) && fabs(v) < 1e15)
+        json_i64(j, (int64_t)v);
+    else
+        json_double(j, v);
+}
+
+static void json_steps(struct json *j, const char *key, mpz_t *v, size_t n)
+{
+    json_key(j, key);
+    json_begin(j, '[');
+    for (size_t i = 0; i < n && i < SHOW_STEPS; i++) {
+        struct sb t;
+        u128 x;
+        if (!mpz_get_u128(v[i], &x)) {
+            json_double(j, mpz_get_d(v[i]));
+            continue;
+        }
+        sb_init(&t, j->out->arena);
+        sb_u128(&t, x);
+        json_raw(j, sb_view(&t));
+    }
+    json_end(j, ']');
+}
+
+static void json_residual(struct json *j, struct sens *s)
+{
+    json_key(j, "residual");
+    json_begin(j, '{');
+    json_key(j, "value");
+    json_number(j, s->value);
+    json_key(j, "k");
+    json_u128(j, s->k);
+    json_steps(j, "ls_hat", s->ls_hat, s->n_ls_hat);
+    if (s->has_paper) {
+        json_key(j, "paper");
+        json_double(j, s->paper);
+        json_key(j, "paper_k");
+        json_u128(j, s->paper_k);
+        json_steps(j, "paper_ls_hat", s->paper_ls_hat, s->n_paper_ls_hat);
+    }
+    json_end(j, '}');
+}
+
+static void json_value_or_null(struct json *j, const char *key, bool has,
+                               double v)
+{
+    json_key(j, key);
+    if (!has) {
+        json_null(j);
+        return;
+    }
+    json_begin(j, '{');
+    json_key(j, "value");
+    json_double(j, v);
+    json_end(j, '}');
+}
+
+static void json_residuals(struct json *j, const struct cq *q,
+                           const struct sens *s)
+{
+    json_key(j, "residuals");
+    json_begin(j, '[');
+    for (size_t i = 0; i < s->n_residuals; i++) {
+        const struct sens_residual *r = &s->residuals[i];
+        json_begin(j, '{');
+        json_key(j, "removed");
+        json_begin(j, '[');
+        ASET_EACH (a, r->removed)
+            json_i64(j, a);
+        json_end(j, ']');
+        json_key(j, "boundary");
+        json_begin(j, '[');
+        VSET_EACH (v, r->boundary)
+            json_str(j, q->vars[v].name);
+        json_end(j, ']');
+        json_key(j, "t");
+        json_u128(j, r->t);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+}
+
+static void json_seconds(struct json *j, const struct sens *s, double load)
+{
+    json_key(j, "seconds");
+    json_begin(j, '{');
+    json_key(j, "load");
+    json_double(j, load);
+    json_key(j, "count");
+    json_double(j, s->seconds_count);
+    json_key(j, "residuals");
+    json_double(j, s->seconds_residuals);
+    json_end(j, '}');
+}
+
+static void text_all(struct sb *b, const struct prepared *p,
+                     const struct sens *s, double beta)
+{
+    sb_cstr(b, "count                 ");
+    sb_u128(b, s->count);
+    sb_printf(b,
+              "\nresidual sensitivity  %.6g at beta %g (k = %llu): what "
+              "noise is calibrated to\n",
+              s->value, beta, (unsigned long long)s->k);
+    if (s->has_paper)
+        sb_printf(b, "  as published        %.6g (k = %llu)\n", s->paper,
+                  (unsigned long long)s->paper_k);
+    if (s->has_elastic)
+        sb_printf(b, "elastic sensitivity   %.6g\n", s->elastic);
+    if (s->has_smooth)
+        sb_printf(b, "smooth sensitivity    %.6g\n", s->smooth);
+    sb_cstr(b, "local, at most        ");
+    sb_u128(b, s->local_upper);
+    sb_cstr(b, "\nglobal, at most       ");
+    if (p->bound.upper == U128_INF)
+        sb_cstr(b, "unbounded");
+    else
+        sb_u128(b, p->bound.upper);
+    sb_char(b, '\n');
+    if (s->optimality > 0)
+        sb_printf(b,
+                  "no mechanism can beat this by more than a factor "
+                  "proportional to %.3g\n",
+                  s->optimality);
+}
+
+static enum status compute(struct prepared *p, mpq_srcptr beta,
+                           struct evaluated *e, struct sens *s, struct json *j,
+                           struct sb *text, struct err *err)
+{
+    TRY(evaluate_load(p, p->query, e, err));
+    TRY(evaluate_valid(p, e->store, err));
+    TRY(evaluate_join(p, p->normal, e, err));
+    struct sens_options opt = {.beta = beta,
+                               .order = p->schema.order,
+                               .global_upper = p->bound.upper,
+                               .want_baselines = true,
+                               .store = e->store};
+    TRY(sens_compute(&p->arena, p->normal, e->join, &opt, s, err));
+    json_key(j, "count");
+    json_u128(j, s->count);
+    json_key(j, "beta");
+    json_double(j, mpq_get_d(beta));
+    json_residual(j, s);
+    json_value_or_null(j, "elastic", s->has_elastic, s->elastic);
+    json_value_or_null(j, "smooth", s->has_smooth, s->smooth);
+    json_key(j, "local_upper");
+    json_bound(j, s->local_upper);
+    json_key(j, "global_upper");
+    json_bound(j, p->bound.upper);
+    json_key(j, "query");
+    json_str(j, cq_text(&p->arena, p->normal));
+    json_residuals(j, p->normal, s);
+    json_seconds(j, s, e->seconds_load);
+    text_all(text, p, s, mpq_get_d(beta));
+    return OK;
+}
+
+enum status sensitivity_report(struct prepared *p, struct json *j,
+                               struct sb *text, struct err *err)
+{
+    struct evaluated e = {0};
+    struct sens s = {0};
+    mpq_t beta;
+    mpq_init(beta);
+    enum status st = read_beta(p, beta, err);
+    if (st == OK)
+        st = compute(p, beta, &e, &s, j, text, err);
+    sens_fini(&s);
+    evaluated_fini(&e);
+    mpq_clear(beta);
+    return st;
+}

@@ -1,0 +1,247 @@
+/* Sessions, options, results: see session.h. */
+#include "release/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum option_kind { TEXT, LIST, FLAG };
+
+static const struct option {
+    const char *name;
+    enum option_kind kind;
+    size_t offset;
+} table[] = {
+#define T(name, field)                                                         \
+    {                                                                          \
+        name, TEXT, offsetof(struct options, field)                            \
+    }
+#define L(name, field)                                                         \
+    {                                                                          \
+        name, LIST, offsetof(struct options, field)                            \
+    }
+#define F(name, field)                                                         \
+    {                                                                          \
+        name, FLAG, offsetof(struct options, field)                            \
+    }
+    T("schema", schema),
+    T("policy", policy),
+    T("db", db),
+    L("table", tables),
+    L("private", private_),
+    L("public", public_),
+    L("constraint", constraints),
+    L("groups", groups),
+    L("param", params),
+    T("neighbours", neighbours),
+    T("order", order),
+    T("epsilon", epsilon),
+    T("delta", delta),
+    T("rho", rho),
+    T("beta", beta),
+    T("mechanism", mechanism),
+    T("error-budget", error_budget),
+    T("ledger", ledger),
+    T("dataset", dataset),
+    T("analyst", analyst),
+    T("composition", composition),
+    T("deadline", deadline),
+    T("owner-log", owner_log),
+    T("threads", threads),
+    T("memory", memory),
+    F("fresh", fresh),
+    F("owner", owner),
+    F("dot", dot),
+#undef T
+#undef L
+#undef F
+};
+
+enum status session_new(struct session **out, struct err *err)
+{
+    struct mem boot; /* the block that holds the budget is not in it */
+    mem_init(&boot, 0);
+    struct session *s = mem_alloc(&boot, sizeof *s);
+    *out = s;
+    if (!s)
+        return err_nomem(err);
+    mem_init(&s->mem, 0);
+    arena_init(&s->arena, &s->mem);
+    err_clear(&s->err);
+    return OK;
+}
+
+void session_free(struct session *s)
+{
+    if (!s)
+        return;
+    struct mem boot;
+    mem_init(&boot, 0);
+    arena_fini(&s->arena);
+    mem_free(&boot, s, sizeof *s);
+}
+
+static const struct option *find(struct str name)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (str_is(name, table[i].name))
+            return &table[i];
+    return NULL;
+}
+
+static enum status set_flag(struct session *s, struct str name, bool *flag,
+                            struct str value)
+{
+    bool yes = str_is(value, "yes"), no = str_is(value, "no");
+    if (!yes && !no)
+        return err_set(&s->err, E_USAGE, "option \"%.*s\" takes yes or no",
+                       PSTR(name));
+    *flag = yes;
+    return OK;
+}
+
+enum status session_set(struct session *s, struct str name, struct str value)
+{
+    const struct option *o = find(name);
+    if (!o)
+        return err_set(&s->err, E_USAGE, "unknown option \"%.*s\"", PSTR(name));
+    void *field = (char *)&s->opt + o->offset;
+    if (o->kind == FLAG)
+        return set_flag(s, name, field, value);
+    struct str copy = str_copy(&s->arena, value);
+    if (!copy.p)
+        return err_nomem(&s->err);
+    if (o->kind == TEXT)
+        *(struct str *)field = copy;
+    else if (!VEC_PUSH(&s->arena, (str_list *)field, copy))
+        return err_nomem(&s->err);
+    return OK;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+bool session_cancelled(void *session)
+{
+    struct session *s = session;
+    if (s->deadline_ns && now_ns() >= s->deadline_ns)
+        return true;
+    return s->progress.tick &&
+           !s->progress.tick(s->progress.ctx, "counting", 0, 0);
+}
+
+/* "512M" in bytes. */
+static enum status read_size(struct str v, size_t *out, struct err *err)
+{
+    struct str digits = v;
+    unsigned shift = 0;
+    char unit = v.n ? v.p[v.n - 1] : '0';
+    if (unit == 'K' || unit == 'k')
+        shift = 10;
+    else if (unit == 'M' || unit == 'm')
+        shift = 20;
+    else if (unit == 'G' || unit == 'g')
+        shift = 30;
+    if (shift)
+        digits.n--;
+    u128 n;
+    if (!u128_read(digits.p, digits.n, &n) || n == 0 ||
+        n > (SIZE_MAX >> shift)) {
+        err_set(err, E_VALUE, "\"%.*s\" is not a memory size", PSTR(v));
+        err_hint(err, "Write bytes, or a number with K, M or G: 512M.");
+        return E_VALUE;
+    }
+    *out = (size_t)n << shift;
+    return OK;
+}
+
+enum status session_limits(struct session *s, unsigned *out_threads,
+                           struct err *err)
+{
+    u128 n = 0;
+    *out_threads = 0;
+    if (s->opt.memory.n)
+        TRY(read_size(s->opt.memory, &s->mem.limit, err));
+    if (!s->opt.threads.n)
+        return OK;
+    if (!u128_read(s->opt.threads.p, s->opt.threads.n, &n) || n < 1 || n > 1024)
+        return err_set(err, E_VALUE,
+                       "threads must be a number from 1 to 1024, not \"%.*s\"",
+                       PSTR(s->opt.threads));
+    *out_threads = (unsigned)n;
+    return OK;
+}
+
+enum { MAX_FILE = 64 << 20 };
+
+static enum status slurp(struct arena *a, FILE *f, const char *what,
+                         struct str path, struct str *out, struct err *err)
+{
+    struct sb b;
+    char buf[8192];
+    size_t n;
+    sb_init(&b, a);
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0) {
+        sb_add(&b, buf, n);
+        if (b.n > MAX_FILE)
+            return err_set(err, E_TOO_LARGE, "%s \"%.*s\" is too large", what,
+                           PSTR(path));
+    }
+    if (ferror(f)) {
+        err_set(err, E_SOURCE, "could not read %s \"%.*s\"", what, PSTR(path));
+        err_detail(err, "%s.", strerror(errno));
+        return E_SOURCE;
+    }
+    sb_cstr(&b, "");
+    if (b.failed)
+        return err_nomem(err);
+    *out = b.p ? sb_view(&b) : STR("");
+    return OK;
+}
+
+enum status session_read_file(struct arena *a, struct str path,
+                              const char *what, struct str *out,
+                              struct err *err)
+{
+    if (str_is(path, "-"))
+        return slurp(a, stdin, what, path, out, err);
+    FILE *f = path.p ? fopen(path.p, "re") : NULL;
+    if (!f) {
+        err_set(err, E_SOURCE, "could not open %s \"%.*s\"", what, PSTR(path));
+        err_detail(err, "%s.", strerror(errno));
+        return E_SOURCE;
+    }
+    enum status s = slurp(a, f, what, path, out, err);
+    fclose(f);
+    return s;
+}
+
+struct result *result_new(void)
+{
+    struct mem boot;
+    mem_init(&boot, 0);
+    struct result *r = mem_alloc(&boot, sizeof *r);
+    if (!r)
+        return NULL;
+    mem_init(&r->mem, 0);
+    arena_init(&r->arena, &r->mem);
+    sb_init(&r->json, &r->arena);
+    sb_init(&r->text, &r->arena);
+    return r;
+}
+
+void result_free(struct result *r)
+{
+    if (!r)
+        return;
+    r->arena.wipe = true; /* owners' results hold private numbers */
+    arena_fini(&r->arena);
+    struct mem boot;
+    mem_init(&boot, 0);
+    mem_free(&boot, r, sizeof *r);
+}

@@ -1,0 +1,63 @@
+/*
+ * A session: options, the last error, and the memory all of it lives in. The
+ * options are kept as texts exactly as given; each is read where it is used,
+ * so that its error names it.
+ */
+#ifndef RELEASE_SESSION_H
+#define RELEASE_SESSION_H
+
+#include "base/vec.h"
+#include "source/source.h"
+
+typedef VEC(struct str) str_list;
+
+struct options {
+    struct str schema, policy, db;
+    str_list tables, private_, public_, constraints, groups, params;
+    struct str neighbours, order;
+    struct str epsilon, delta, rho, beta, mechanism, error_budget;
+    struct str ledger, dataset, analyst, composition;
+    struct str deadline, owner_log, threads, memory;
+    bool fresh, owner, dot;
+};
+
+struct session {
+    struct mem mem;
+    struct arena arena;
+    struct options opt;
+    struct progress progress;    /* tick may be NULL */
+    void (*user_progress)(void); /* of the public interface, its own type */
+    void *user_ctx;
+    struct err err;
+    /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
+    int64_t deadline_ns;
+};
+
+/* What a call gives back. It has memory of its own: results outlive their
+ * session. */
+struct result {
+    struct mem mem;
+    struct arena arena;
+    struct sb json, text;
+    str_list answers;
+};
+
+enum status session_new(struct session **out, struct err *err) WARN_UNUSED;
+void session_free(struct session *s);
+/* E_USAGE for an unknown name, E_NOMEM. */
+enum status session_set(struct session *s, struct str name,
+                        struct str value) WARN_UNUSED;
+/* Did the user cancel, or did the deadline pass? For long computations. */
+bool session_cancelled(void *session);
+/* Reads the limits (memory, threads) before work starts. */
+enum status session_limits(struct session *s, unsigned *out_threads,
+                           struct err *err) WARN_UNUSED;
+/* A whole file (or standard input for "-") into the arena. E_SOURCE. */
+enum status session_read_file(struct arena *a, struct str path,
+                              const char *what, struct str *out,
+                              struct err *err) WARN_UNUSED;
+
+struct result *result_new(void); /* NULL when memory is out */
+void result_free(struct result *r);
+
+#endif
