@@ -1,0 +1,239 @@
+/*
+ * The ledger on a file system that dies or fails at its n-th change, for
+ * every n. A child process holds and commits; the parent looks at what is
+ * left. What must be true is in src/ledger/PROOF.md: every hold that returned
+ * OK is there, the sum stays within the total, answers belong to one receipt.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "harness/crash_vfs.h"
+#include "ledger/ledger.h"
+
+enum { ROUNDS = 4, TOTAL = 3 }; /* the last round finds no budget */
+
+/* What the child reached, seen by the parent. */
+struct progress_seen {
+    int drawn, answered, refused, failed;
+    long changes;
+    char receipts[ROUNDS][32];
+    bool committed[ROUNDS];
+};
+
+static struct progress_seen *seen;
+static char dir[64], path[80];
+static struct mem mem;
+
+static void child(enum crash_mode mode, long at)
+{
+    struct arena a;
+    struct ledger *l = NULL;
+    struct err err;
+    struct price p;
+    struct ledger_request r = {.query = STR("q"), .mechanism = STR("m")};
+    crash_vfs_install();
+    crash_vfs_arm(mode, at);
+    arena_init(&a, &mem);
+    price_init(&p);
+    mpq_set_ui(p.epsilon, 1, 1);
+    if (ledger_open(&mem, path, &l, &err) != OK) {
+        seen->failed++;
+        seen->changes = crash_vfs_changes();
+        _exit(0);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        struct str receipt;
+        enum status s = ledger_hold(l, &a, &r, &p, &receipt, &err);
+        if (s == E_BUDGET)
+            seen->refused++;
+        else if (s != OK)
+            seen->failed++;
+        if (s != OK)
+            continue;
+        /* the noise would be drawn here */
+        snprintf(seen->receipts[seen->drawn++], 32, "%.*s", PSTR(receipt));
+        if (ledger_commit(l, receipt, STR("{\"answers\": [1]}"), &err) == OK) {
+            seen->committed[seen->drawn - 1] = true;
+            seen->answered++;
+        } else {
+            seen->failed++;
+        }
+    }
+    ledger_close(l);
+    seen->changes = crash_vfs_changes();
+    _exit(0);
+}
+
+struct found {
+    int n, committed, known;
+};
+
+static enum status look(void *ctx, const struct ledger_entry *e,
+                        struct err *err)
+{
+    struct found *f = ctx;
+    (void)err;
+    f->n++;
+    f->committed += e->committed;
+    for (int i = 0; i < seen->drawn; i++)
+        if (str_is(e->receipt, seen->receipts[i])) {
+            f->known++;
+            assert_true(!seen->committed[i] || e->committed);
+        }
+    return OK;
+}
+
+static void check_what_is_left(void)
+{
+    struct ledger *l = NULL;
+    struct err err;
+    struct found f = {0};
+    struct ledger_balance b;
+    if (ledger_open(&mem, path, &l, &err) != OK)
+        fail_msg("%s: %s", err.message, err.detail);
+    assert_int_equal(ledger_verify(l, &err), OK);
+    assert_int_equal(ledger_history(l, (struct str){0}, look, &f, &err), OK);
+    assert_int_equal(f.known, seen->drawn); /* nothing drawn is lost */
+    assert_true(f.committed >= seen->answered);
+    assert_true(f.n <= TOTAL);
+    balance_init(&b);
+    assert_int_equal(ledger_balance(l, STR(""), STR(""), &b, &err), OK);
+    assert_int_equal(mpq_cmp_ui(b.epsilon_spent, (unsigned long)f.n, 1), 0);
+    balance_fini(&b);
+    ledger_close(l);
+}
+
+static void fresh_ledger(void)
+{
+    char cmd[128];
+    mpq_t e, d;
+    struct err err;
+    snprintf(cmd, sizeof cmd, "rm -f %s/l*", dir);
+    assert_int_equal(system(cmd), 0);
+    mpq_inits(e, d, NULL);
+    mpq_set_ui(e, TOTAL, 1);
+    assert_int_equal(ledger_create(path, COMPOSE_SUM, e, d, &err), OK);
+    mpq_clears(e, d, NULL);
+    memset(seen, 0, sizeof *seen);
+}
+
+/* One run; the number of changes the child saw, 0 if it was killed. */
+static long one(enum crash_mode mode, long at)
+{
+    int status;
+    fresh_ledger();
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid)
+        child(mode, at);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    bool killed = WIFSIGNALED(status);
+    check_what_is_left();
+    return killed ? 0 : seen->changes;
+}
+
+static int points;
+
+static void every_point(enum crash_mode mode)
+{
+    long at = 1, changes;
+    do {
+        changes = one(mode, at++);
+        points++;
+    } while (changes == 0 || changes >= at - 1);
+}
+
+static void killed_at_every_change(void **state)
+{
+    (void)state;
+    every_point(CRASH_KILL);
+}
+
+static void power_cut_at_every_change(void **state)
+{
+    (void)state;
+    every_point(CRASH_POWER);
+}
+
+static void torn_writes_at_every_change(void **state)
+{
+    (void)state;
+    every_point(CRASH_TORN);
+    print_message("%d points of death\n", points);
+    assert_true(points >= 200);
+}
+
+static void disk_full_from_every_change(void **state)
+{
+    (void)state;
+    every_point(FAIL_WRITE);
+}
+
+static void sync_fails_from_every_change(void **state)
+{
+    (void)state;
+    every_point(FAIL_SYNC);
+}
+
+static void one_error_at_every_change(void **state)
+{
+    (void)state;
+    every_point(FAIL_ONCE);
+}
+
+/* Without faults all of it happens, so the tests above test something. */
+static void nothing_fails(void **state)
+{
+    (void)state;
+    assert_true(one(CRASH_NEVER, 0) > 50);
+    assert_int_equal(seen->drawn, TOTAL);
+    assert_int_equal(seen->answered, TOTAL);
+    assert_int_equal(seen->refused, ROUNDS - TOTAL);
+    assert_int_equal(seen->failed, 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    mem_init(&mem, 0);
+    /* in memory if possible: a sync there costs nothing */
+    snprintf(dir, sizeof dir, "%s/dpc-crash-XXXXXX",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof path, "%s/l", dir);
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return seen == MAP_FAILED ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    char cmd[128];
+    (void)state;
+    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
+    return system(cmd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_fails),
+        cmocka_unit_test(killed_at_every_change),
+        cmocka_unit_test(power_cut_at_every_change),
+        cmocka_unit_test(torn_writes_at_every_change),
+        cmocka_unit_test(disk_full_from_every_change),
+        cmocka_unit_test(sync_fails_from_every_change),
+        cmocka_unit_test(one_error_at_every_change),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
