@@ -244,12 +244,19 @@ void analysis_text(struct sb *b, struct prepared *p)
               x->connected ? "connected" : "not connected",
               x->acyclic ? "acyclic" : "cyclic",
               x->satisfiable ? "satisfiable" : "never has an answer");
-    sb_cstr(b, "sensitivity  one change changes the count by at most ");
-    text_bound(b, x->upper);
-    if (x->exact) {
-        sb_cstr(b, ", and some change does");
+    if (x->upper == U128_INF) {
+        sb_cstr(b, "sensitivity  one change can change the count without "
+                   "limit");
     } else {
-        sb_cstr(b, "; some change by ");
+        sb_cstr(b, "sensitivity  one change changes the count by at most ");
+        sb_u128(b, x->upper);
+    }
+    if (x->exact && x->upper != U128_INF) {
+        sb_cstr(b, ", and some change does");
+    } else if (!x->exact) {
+        sb_cstr(b, x->upper == U128_INF ? ", as far as is known; some change "
+                                          "by "
+                                        : "; some change by ");
         text_bound(b, x->lower);
     }
     sb_printf(b, "\n             (a change: %.*s)\n",

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-#if __has_include("sql/sql.h")
 #include "sql/sql.h"
-#define HAVE_SQL 1
-#endif
 
 void prepared_init(struct prepared *p, struct session *s)
 {
@@ -25,19 +22,6 @@ void prepared_fini(struct prepared *p)
     arena_fini(&p->arena);
 }
 
-#ifndef HAVE_SQL
-static enum status sql_read_ddl(struct schema *s, struct str text,
-                                const char *file, struct err *err)
-{
-    (void)s, (void)text, (void)file;
-    return err_set(err, E_UNSUPPORTED, "schema files cannot be read yet");
-}
-static enum status read_sql(struct prepared *p, struct err *err)
-{
-    (void)p;
-    return err_set(err, E_UNSUPPORTED, "SQL cannot be read yet; write a rule");
-}
-#else
 static enum status read_sql(struct prepared *p, struct err *err)
 {
     const str_list *params = &p->session->opt.params;
@@ -59,7 +43,6 @@ static enum status read_sql(struct prepared *p, struct err *err)
         p->delta = st.delta;
     return OK;
 }
-#endif
 
 /* --- schema --------------------------------------------------------------- */
 
@@ -181,8 +164,8 @@ struct str prepare_neighbours_text(struct prepared *p)
     /* A count over monotone queries changes by no more when a row is replaced
      * than when it is inserted or deleted; a vector of counts may. */
     bool substitute = s->neighbours == CHANGE_ONE || !p->query->n_group;
-    sb_cstr(&b, substitute ? "insert, delete or substitute "
-                           : "insert or delete ");
+    sb_cstr(&b,
+            substitute ? "insert, delete or substitute " : "insert or delete ");
     if (s->order > 1)
         sb_printf(&b, "up to %u rows of: ", s->order);
     else

@@ -141,15 +141,21 @@ static long one(enum crash_mode mode, long at)
     return killed ? 0 : seen->changes;
 }
 
+/* tests/long has every point; here a sample that differs between modes. */
+#ifndef STRIDE
+#define STRIDE 7
+#endif
+
 static int points;
 
 static void every_point(enum crash_mode mode)
 {
-    long at = 1, changes;
+    long at = 1 + (long)mode % STRIDE, changes;
     do {
-        changes = one(mode, at++);
+        changes = one(mode, at);
+        at += STRIDE;
         points++;
-    } while (changes == 0 || changes >= at - 1);
+    } while (changes == 0 || changes >= at - STRIDE);
 }
 
 static void killed_at_every_change(void **state)
@@ -169,7 +175,7 @@ static void torn_writes_at_every_change(void **state)
     (void)state;
     every_point(CRASH_TORN);
     print_message("%d points of death\n", points);
-    assert_true(points >= 200);
+    assert_true(points >= 200 / STRIDE);
 }
 
 static void disk_full_from_every_change(void **state)
