@@ -13,11 +13,27 @@
 
 #include "num/rat.h"
 
+/* Additions and products that a scan may take: under a minute. */
+enum { SCAN_WORK = 2000000000 };
+
+static uint64_t work_of_step(const struct sens_plan *p)
+{
+    uint64_t n = p->n_coords + p->top.n_terms;
+    for (size_t i = 0; i < p->n_coords; i++)
+        n += p->coords[i].n_terms + p->coords[i].n_splits;
+    return n;
+}
+
 enum status sens_capped_from(const struct sens_plan *p, mpq_srcptr beta,
                              uint32_t order, uint64_t *out, struct err *err)
 {
     unsigned long degree = p->n_priv > 1 ? p->n_priv - 1 : 0;
     TRY(sens_falls_from(beta, degree * order, 1, out, err));
+    if (*out * work_of_step(p) > SCAN_WORK) {
+        err_set(err, E_TOO_LARGE, "beta is too small for this query");
+        err_hint(err, "Ask with a larger epsilon, or about fewer tables.");
+        return E_TOO_LARGE;
+    }
     *out = (*out + order - 1) / order;
     return OK;
 }

@@ -92,13 +92,36 @@ enum status sens_graph_new(struct mem *m, const uint32_t *from,
     return st;
 }
 
-/* The place of v among n sorted distinct values. */
-static uint32_t place(const struct value *vals, size_t n, struct value v)
+/* One column of nodes: whole numbers as they are, or values of any type. */
+struct names {
+    size_t n;
+    int64_t *numbers;
+    struct value *values; /* if not NULL */
+};
+
+static int by_number(const void *x, const void *y)
 {
-    size_t lo = 0, hi = n;
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+static int compare_name(const struct names *names, size_t i,
+                        const struct store_column *c, size_t row)
+{
+    if (!names->values)
+        return by_number(&names->numbers[i], &c->i64[row]);
+    struct value v = column_value(c, row);
+    return value_cmp(&names->values[i], &v);
+}
+
+/* The place of a cell among the sorted distinct names. */
+static uint32_t place(const struct names *names, const struct store_column *c,
+                      size_t row)
+{
+    size_t lo = 0, hi = names->n;
     while (hi - lo > 1) {
         size_t mid = lo + (hi - lo) / 2;
-        if (value_cmp(&vals[mid], &v) <= 0)
+        if (compare_name(names, mid, c, row) <= 0)
             lo = mid;
         else
             hi = mid;
@@ -106,25 +129,51 @@ static uint32_t place(const struct value *vals, size_t n, struct value v)
     return (uint32_t)lo;
 }
 
-static size_t distinct(struct value *vals, size_t n)
+static void distinct(struct names *names)
 {
     size_t w = 0;
-    qsort(vals, n, sizeof *vals, by_value);
-    for (size_t i = 0; i < n; i++)
-        if (!w || value_cmp(&vals[w - 1], &vals[i]) != 0)
-            vals[w++] = vals[i];
-    return w;
+    if (names->values)
+        qsort(names->values, names->n, sizeof *names->values, by_value);
+    else
+        qsort(names->numbers, names->n, sizeof *names->numbers, by_number);
+    for (size_t i = 0; i < names->n; i++) {
+        bool same =
+            w &&
+            (names->values ? !by_value(&names->values[w - 1], &names->values[i])
+                           : names->numbers[w - 1] == names->numbers[i]);
+        if (same)
+            continue;
+        if (names->values)
+            names->values[w++] = names->values[i];
+        else
+            names->numbers[w++] = names->numbers[i];
+    }
+    names->n = w;
 }
 
-static size_t read_edges(const struct store_table *t, const struct value *vals,
-                         size_t n_vals, uint32_t *from, uint32_t *to)
+static void collect(const struct store_table *t, struct names *names)
+{
+    for (size_t r = 0; r < t->n_rows; r++)
+        for (size_t c = 0; c < 2; c++) {
+            if (column_is_null(&t->cols[c], r))
+                continue;
+            if (names->values)
+                names->values[names->n++] = column_value(&t->cols[c], r);
+            else
+                names->numbers[names->n++] = t->cols[c].i64[r];
+        }
+    distinct(names);
+}
+
+static size_t read_edges(const struct store_table *t, const struct names *names,
+                         uint32_t *from, uint32_t *to)
 {
     size_t n = 0;
     for (size_t r = 0; r < t->n_rows; r++) {
         if (column_is_null(&t->cols[0], r) || column_is_null(&t->cols[1], r))
             continue;
-        from[n] = place(vals, n_vals, column_value(&t->cols[0], r));
-        to[n++] = place(vals, n_vals, column_value(&t->cols[1], r));
+        from[n] = place(names, &t->cols[0], r);
+        to[n++] = place(names, &t->cols[1], r);
     }
     return n;
 }
@@ -134,23 +183,24 @@ enum status sens_graph_load(const struct store *st, uint32_t table,
 {
     const struct store_table *t = &st->tables[table];
     memset(out, 0, sizeof *out);
-    size_t rows = t->n_rows, room = rows ? rows : 1, n = 0;
-    struct value *vals = mem_alloc(st->mem, 2 * room * sizeof *vals);
+    bool numbers = t->cols[0].type == T_INT && t->cols[1].type == T_INT;
+    size_t rows = t->n_rows, room = rows ? rows : 1;
+    size_t bytes =
+        2 * room * (numbers ? sizeof(int64_t) : sizeof(struct value));
+    void *block = mem_alloc(st->mem, bytes);
     uint32_t *from = mem_alloc(st->mem, room * sizeof *from);
     uint32_t *to = mem_alloc(st->mem, room * sizeof *to);
     enum status status = OK;
-    if (!vals || !from || !to) {
+    if (!block || !from || !to) {
         status = err_nomem(err);
     } else {
-        for (size_t r = 0; r < rows; r++)
-            for (size_t c = 0; c < 2; c++)
-                if (!column_is_null(&t->cols[c], r))
-                    vals[n++] = column_value(&t->cols[c], r);
-        n = distinct(vals, n);
-        size_t edges = read_edges(t, vals, n, from, to);
-        status = sens_graph_new(st->mem, from, to, edges, n, out, err);
+        struct names names = {.numbers = numbers ? block : NULL,
+                              .values = numbers ? NULL : block};
+        collect(t, &names);
+        size_t edges = read_edges(t, &names, from, to);
+        status = sens_graph_new(st->mem, from, to, edges, names.n, out, err);
     }
-    mem_free(st->mem, vals, 2 * room * sizeof *vals);
+    mem_free(st->mem, block, bytes);
     mem_free(st->mem, from, room * sizeof *from);
     mem_free(st->mem, to, room * sizeof *to);
     return status;
