@@ -1,7 +1,8 @@
 /*
  * The table of a graph query as an adjacency list, for the smooth sensitivity
  * of triangles (smooth.h). Loops and repeated rows fall away; a link carries
- * both directions. Cost: sorting the links.
+ * both directions. Nodes are renumbered by falling degree, so that the search
+ * for the best pair meets the promising ones first. Cost: sorting the links.
  */
 #include "sens/smooth.h"
 
@@ -68,27 +69,58 @@ static enum status lay_out(struct mem *m, const uint64_t *links, size_t n,
     return OK;
 }
 
+/* rank[u]: place of u by falling number of rows. */
+static void rank_nodes(const uint32_t *from, const uint32_t *to, size_t n_edges,
+                       size_t n_nodes, uint32_t *rank, uint64_t *keys)
+{
+    for (size_t u = 0; u < n_nodes; u++)
+        keys[u] = u;
+    for (size_t i = 0; i < n_edges; i++) {
+        keys[from[i]] += (uint64_t)1 << 32;
+        keys[to[i]] += (uint64_t)1 << 32;
+    }
+    qsort(keys, n_nodes, sizeof *keys, by_link);
+    for (size_t i = 0; i < n_nodes; i++)
+        rank[(uint32_t)keys[i]] = (uint32_t)(n_nodes - 1 - i);
+}
+
+static size_t make_links(const uint32_t *from, const uint32_t *to,
+                         size_t n_edges, const uint32_t *rank, uint64_t *links)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_edges; i++) {
+        uint64_t u = rank[from[i]], v = rank[to[i]];
+        if (u == v)
+            continue;
+        links[n++] = u << 33 | v << 2 | 1;
+        links[n++] = v << 33 | u << 2 | 2;
+    }
+    qsort(links, n, sizeof *links, by_link);
+    return fold(links, n);
+}
+
 enum status sens_graph_new(struct mem *m, const uint32_t *from,
                            const uint32_t *to, size_t n_edges, size_t n_nodes,
                            struct sens_graph *out, struct err *err)
 {
     memset(out, 0, sizeof *out);
-    if (n_nodes >> 31)
-        return err_set(err, E_LIMIT, "the graph has too many nodes");
-    size_t bytes = (n_edges ? n_edges : 1) * 2 * sizeof(uint64_t);
+    if (n_nodes >> 31 || n_edges >> 31)
+        return err_set(err, E_LIMIT, "the graph is too large");
+    size_t most = 2 * n_edges > n_nodes ? 2 * n_edges : n_nodes;
+    size_t bytes = (most + 1) * sizeof(uint64_t);
+    size_t rank_bytes = (n_nodes + 1) * sizeof(uint32_t);
     uint64_t *links = mem_alloc(m, bytes);
-    if (!links)
-        return err_nomem(err);
-    size_t n = 0;
-    for (size_t i = 0; i < n_edges; i++) {
-        if (from[i] == to[i])
-            continue;
-        links[n++] = (uint64_t)from[i] << 33 | (uint64_t)to[i] << 2 | 1;
-        links[n++] = (uint64_t)to[i] << 33 | (uint64_t)from[i] << 2 | 2;
+    uint32_t *rank = mem_alloc(m, rank_bytes);
+    enum status st = OK;
+    if (!links || !rank) {
+        st = err_nomem(err);
+    } else {
+        rank_nodes(from, to, n_edges, n_nodes, rank, links);
+        size_t n = make_links(from, to, n_edges, rank, links);
+        st = lay_out(m, links, n, n_nodes, out, err);
     }
-    qsort(links, n, sizeof *links, by_link);
-    enum status st = lay_out(m, links, fold(links, n), n_nodes, out, err);
     mem_free(m, links, bytes);
+    mem_free(m, rank, rank_bytes);
     return st;
 }
 

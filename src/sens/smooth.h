@@ -26,7 +26,7 @@ void sens_star_at(unsigned t, u128 d, uint64_t k, mpz_t out);
 enum status sens_star_peak(struct arena *a, unsigned t, u128 d, mpq_srcptr beta,
                            struct sens_peak *out, struct err *err) WARN_UNUSED;
 
-/* A directed graph without loops; nodes are 0..n-1. */
+/* A directed graph without loops; nodes are 0..n-1, by falling degree. */
 struct sens_graph {
     struct mem *mem;
     size_t n, n_links;

@@ -182,7 +182,7 @@ static void try_both(struct search *s, size_t u, size_t v)
     try_pair(s, v, u);
 }
 
-/* Pairs with a common neighbour, from u on. */
+/* Pairs of u and a node of higher rank with a common neighbour. */
 static void near_pairs(struct search *s, size_t u, uint32_t *common,
                        uint32_t *touched)
 {
@@ -192,8 +192,8 @@ static void near_pairs(struct search *s, size_t u, uint32_t *common,
         size_t w = g->to[i];
         for (size_t j = g->start[w]; j < g->start[w + 1]; j++) {
             uint32_t v = g->to[j];
-            if (v <= u)
-                continue;
+            if (v >= u)
+                break;
             if (!common[v]++)
                 touched[n++] = v;
         }
@@ -251,9 +251,10 @@ enum status sens_triangle_peak(const struct sens_graph *g, bool cycle,
     uint32_t *order = a, *common = a + n, *touched = a + 2 * n;
     sort_by_degree(g, order, common, n);
     memset(common, 0, n * sizeof *common);
-    for (size_t i = 0; i < n && s.work > 0; i++)
-        if (order[i] < g->n)
-            near_pairs(&s, order[i], common, touched);
+    size_t most = degree(g, order[0]);
+    for (size_t u = 0; u < g->n && s.work > 0; u++)
+        if (at_most(&s, degree(g, u), degree(g, u) + most) > s.best)
+            near_pairs(&s, u, common, touched);
     far_pairs(&s, order, n);
     mem_free(g->mem, a, 3 * n * sizeof *a);
     *done = s.work > 0;
