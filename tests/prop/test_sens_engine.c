@@ -159,7 +159,7 @@ static void done(struct answer *x)
 static void disjoint_paths(void **state)
 {
     (void)state;
-    enum { PATHS = 200 };
+    enum { PATHS = 2000 };
     static int rows[PATHS * 6][2];
     size_t n = 0;
     for (int i = 0; i < PATHS; i++) {
