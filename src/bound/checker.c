@@ -331,8 +331,10 @@ enum status checker_run(struct arena *a, const struct cq *q,
     *out = (struct check){.holds = false};
     arena_init(&scratch, a->mem);
     struct counter *c = NEW(&scratch, struct counter);
-    if (!c)
+    if (!c) {
+        arena_fini(&scratch);
         return err_nomem(err);
+    }
     c->a = &scratch;
     c->q = q;
     c->rows = rows;

@@ -39,7 +39,8 @@ struct lp {
     size_t n_sh;
     double *x; /* the proposal: multipliers of steps, then of Shannon */
     int64_t *z;
-    int64_t q; /* x is about z / q */
+    int64_t q;    /* x is about z / q */
+    int64_t *sum; /* room for the certificate */
 };
 
 /* --- cutting the problem down --------------------------------------------- */
@@ -180,12 +181,9 @@ static void load(const struct lp *lp, glp_prob *p)
     }
 }
 
-static bool propose(struct arena *a, struct lp *lp)
+static bool propose(struct lp *lp)
 {
     size_t n = lp->n_steps + lp->n_sh;
-    lp->x = NEWS(a, double, n); /* proposal */
-    if (!lp->x)
-        return false;
     glp_term_out(GLP_OFF);
     glp_prob *p = glp_create_prob();
     load(lp, p);
@@ -209,11 +207,10 @@ static int64_t nearest(double v) /* of a proposal */
 }
 
 /* The smallest common denominator under which all multipliers are whole. */
-static bool round_all(struct arena *a, struct lp *lp)
+static bool round_all(struct lp *lp)
 {
     size_t n = lp->n_steps + lp->n_sh;
-    lp->z = NEWS(a, int64_t, n);
-    for (int64_t q = 1; lp->z && q <= MAX_DENOMINATOR; q++) {
+    for (int64_t q = 1; q <= MAX_DENOMINATOR; q++) {
         bool whole = true;
         for (size_t i = 0; whole && i < n; i++) {
             double v = lp->x[i] * (double)q;     /* proposal */
@@ -229,11 +226,9 @@ static bool round_all(struct arena *a, struct lp *lp)
 }
 
 /* PRIVACY: the identity, coefficient by coefficient, in integers. */
-static bool certified(struct arena *a, const struct lp *lp)
+static bool certified(const struct lp *lp)
 {
-    int64_t *sum = NEWS(a, int64_t, (size_t)1 << lp->n);
-    if (!sum)
-        return false;
+    int64_t *sum = lp->sum; /* zero */
     for (size_t i = 0; i < lp->n_steps + lp->n_sh; i++)
         if (lp->z[i] < 0 || lp->z[i] > 1000000000)
             return false;
@@ -285,6 +280,15 @@ static u128 root(const struct lp *lp, u128 known)
     return v;
 }
 
+static bool make_room(struct arena *a, struct lp *lp)
+{
+    size_t n = lp->n_steps + lp->n_sh;
+    lp->x = NEWS(a, double, n); /* proposal */
+    lp->z = NEWS(a, int64_t, n);
+    lp->sum = NEWS(a, int64_t, (size_t)1 << lp->n);
+    return lp->x && lp->z && lp->sum;
+}
+
 enum status lp_bound(struct arena *a, const struct steps *s, vset from,
                      vset goal, u128 known, struct work *work, u128 *out,
                      struct err *err)
@@ -302,9 +306,9 @@ enum status lp_bound(struct arena *a, const struct steps *s, vset from,
         return OK;
     }
     work->left -= price;
-    if (!list_shannon(a, &lp))
+    if (!list_shannon(a, &lp) || !make_room(a, &lp))
         return err_nomem(err);
-    if (propose(a, &lp) && round_all(a, &lp) && certified(a, &lp))
+    if (propose(&lp) && round_all(&lp) && certified(&lp))
         *out = root(&lp, known);
     return OK;
 }
