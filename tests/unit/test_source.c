@@ -473,6 +473,31 @@ static void sqlite_catalogue(void **state)
     assert_true(table_is_private(&f->schema.tables.p[pd]));
 }
 
+/* The policy that is written can be read, and says what the catalogue says. */
+static void policy_reads_back(void **state)
+{
+    struct fix *f = *state;
+    struct sb b;
+    struct schema again;
+    make_db(f, "CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT NOT NULL UNIQUE,"
+               "\"no\" INT, \"odd: name\" TEXT);"
+               "CREATE TABLE \"select # 1\"(v INT REFERENCES a(id), w DATE);");
+    assert_int_equal(open_db(f), OK);
+    sb_init(&b, &f->arena);
+    source_policy(f->src, &b);
+    assert_false(b.failed);
+    assert_non_null(strstr(b.p, "per: [v], of: [w]"));
+    const struct table *first = &f->schema.tables.p[0];
+    size_t n_degrees = first->degrees.n;
+    again = f->schema;
+    assert_int_equal(
+        schema_read_policy(&again, sb_view(&b), "policy.yaml", &f->err), OK);
+    for (size_t i = 0; i < again.tables.n; i++)
+        assert_int_equal(again.tables.p[i].privacy, PRIVACY_PRIVATE);
+    assert_int_equal(again.tables.p[0].degrees.n, n_degrees);
+    assert_int_equal(n_degrees, 2);
+}
+
 static void sqlite_bad_cell(void **state)
 {
     struct fix *f = *state;
@@ -565,6 +590,7 @@ int main(void)
         T(cancelled),
         T(memory_limit),
         T(sqlite_catalogue),
+        T(policy_reads_back),
         T(sqlite_bad_cell),
         T(sqlite_null_key),
         T(sqlite_snapshot),

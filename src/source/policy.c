@@ -1,0 +1,176 @@
+/*
+ * A policy file to start from, written from the catalogue alone: every table
+ * private, every key found, foreign keys as comments with the question that
+ * the owner has to answer. Reading it back gives the schema that the source
+ * gives anyway; the owner then edits it.
+ */
+#include "source/internal.h"
+
+/* A YAML scalar that cannot be taken for anything but a string. */
+static void scalar(struct sb *b, struct str s)
+{
+    sb_char(b, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (c == '"' || c == '\\')
+            sb_printf(b, "\\%c", c);
+        else if (c < 0x20)
+            sb_printf(b, "\\x%02x", c);
+        else
+            sb_char(b, (char)c);
+    }
+    sb_char(b, '"');
+}
+
+static bool is_plain(struct str s)
+{
+    static const char *const words[] = {"null", "true", "false", "yes", "no",
+                                        "on",   "off",  "y",     "n"};
+    if (!s.n || (s.p[0] >= '0' && s.p[0] <= '9'))
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') ||
+              (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+              (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '_'))
+            return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_eq_nocase(s, str_of(words[i])))
+            return false;
+    return true;
+}
+
+static void name(struct sb *b, struct str s)
+{
+    if (is_plain(s))
+        sb_str(b, s);
+    else
+        scalar(b, s);
+}
+
+static void columns(struct sb *b, const struct table *t, const uint32_t *cols,
+                    size_t n)
+{
+    sb_char(b, '[');
+    for (size_t i = 0; i < n; i++) {
+        sb_cstr(b, i ? ", " : "");
+        name(b, t->cols[cols[i]].name);
+    }
+    sb_char(b, ']');
+}
+
+static size_t count_keys(const struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->degrees.n; i++)
+        n += t->degrees.p[i].is_key && t->degrees.p[i].k == 1;
+    return n;
+}
+
+static void write_keys(struct sb *b, const struct table *t)
+{
+    size_t n = count_keys(t), seen = 0;
+    if (!n) {
+        sb_cstr(b, "    # no key was found: SQL's COUNT(*) counts repeated "
+                   "rows\n");
+        return;
+    }
+    sb_cstr(b, n == 1 ? "    key: " : "    keys: [");
+    for (size_t i = 0; i < t->degrees.n; i++) {
+        const struct degree *d = &t->degrees.p[i];
+        if (!d->is_key || d->k != 1)
+            continue;
+        sb_cstr(b, seen++ ? ", " : "");
+        columns(b, t, d->x, d->n_x);
+    }
+    sb_cstr(b, n == 1 ? "\n" : "]\n");
+}
+
+static void write_not_null(struct sb *b, const struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_cols; i++) {
+        if (!t->cols[i].not_null)
+            continue;
+        sb_cstr(b, n++ ? ", " : "    not_null: [");
+        name(b, t->cols[i].name);
+    }
+    sb_cstr(b, n ? "]\n" : "");
+}
+
+/* A foreign key bounds nothing by itself; what would is the number of rows
+ * that may refer to one. Lines of comment only: names are quoted so that none
+ * can end the line. */
+static void write_fks(struct sb *b, const struct table *t)
+{
+    for (size_t i = 0; i < t->fks.n; i++) {
+        const struct foreign_key *f = &t->fks.p[i];
+        sb_cstr(b, "    # ");
+        columns(b, t, f->cols, f->n_cols);
+        sb_cstr(b, " refers to ");
+        name(b, f->ref_table);
+        sb_cstr(b, ". How many rows may refer to one? Then write:\n"
+                   "    # at_most: [{per: ");
+        columns(b, t, f->cols, f->n_cols);
+        sb_cstr(b, ", of: [");
+        for (uint32_t c = 0, n = 0; c < t->n_cols; c++) {
+            bool in = false;
+            for (size_t k = 0; k < f->n_cols; k++)
+                in |= f->cols[k] == c;
+            if (in)
+                continue;
+            sb_cstr(b, n++ ? ", " : "");
+            name(b, t->cols[c].name);
+        }
+        sb_cstr(b, "], k: 3}]\n");
+    }
+}
+
+static void write_columns(struct sb *b, const struct table *t)
+{
+    sb_cstr(b, "    # columns: ");
+    for (size_t i = 0; i < t->n_cols; i++) {
+        sb_cstr(b, i ? ", " : "");
+        name(b, t->cols[i].name);
+        if (t->cols[i].type != T_UNKNOWN)
+            sb_printf(b, " %s", type_name(t->cols[i].type));
+    }
+    sb_char(b, '\n');
+}
+
+static void write_table(struct sb *b, const struct table *t)
+{
+    sb_cstr(b, "  ");
+    name(b, t->name);
+    sb_cstr(b, ":\n    privacy: private\n");
+    write_columns(b, t);
+    write_keys(b, t);
+    write_not_null(b, t);
+    write_fks(b, t);
+}
+
+void source_policy(const struct source *src, struct sb *b)
+{
+    sb_cstr(
+        b, "# What dpcount protects, and what it may assume. Written from the\n"
+           "# catalogue; no row was read. Everything is private until you\n"
+           "# say otherwise.\n"
+           "\n"
+           "# Neighbouring databases differ in one row that was added or\n"
+           "# dropped (add-drop-one) or changed (change-one).\n"
+           "neighbours: add-drop-one\n"
+           "\n"
+           "# The budget of all releases together.\n"
+           "# budget: {epsilon: 1, delta: 0}\n"
+           "\n"
+           "tables:\n");
+    size_t n = 0;
+    for (size_t i = 0; i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
+        if (t->refused)
+            continue;
+        write_table(b, &src->schema->tables.p[t->table]);
+        n++;
+    }
+    if (!n)
+        sb_cstr(b, "  {}\n");
+}
