@@ -72,6 +72,10 @@ enum status ticker_tick(struct ticker *t, uint64_t done,
 
 /* source.c: a new table of the source, in the arena; NULL: no memory. */
 struct src_table *source_add(struct source *src);
+const struct src_table *source_find_table(const struct source *src,
+                                          size_t table); /* or NULL */
+/* E_UNSUPPORTED: a view and the like. */
+enum status source_refuse(const struct src_table *t, struct err *err);
 /* spec.c: --table texts and folders of CSV files. */
 enum status spec_add_file(struct source *src, struct str text,
                           struct err *err) WARN_UNUSED;

@@ -8,6 +8,15 @@
 #include <sys/stat.h>
 #include <time.h>
 
+const struct src_table *source_find_table(const struct source *src,
+                                          size_t table)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].table == table)
+            return &src->tables.p[i];
+    return NULL;
+}
+
 struct src_table *source_add(struct source *src)
 {
     struct src_table t = {0};
@@ -190,15 +199,7 @@ static bool wanted_columns(const struct cq *q, size_t t, bool *wanted)
     return used;
 }
 
-static const struct src_table *find_table(const struct source *src, size_t t)
-{
-    for (size_t i = 0; i < src->tables.n; i++)
-        if (src->tables.p[i].table == t)
-            return &src->tables.p[i];
-    return NULL;
-}
-
-static enum status refuse(const struct src_table *t, struct err *err)
+enum status source_refuse(const struct src_table *t, struct err *err)
 {
     err_set(err, E_UNSUPPORTED, "\"%.*s\" is %s", PSTR(t->name), t->refused);
     err_detail(err, "Its rows are rows of other tables too.");
@@ -211,7 +212,7 @@ static enum status load_one(struct source *src, const struct cq *q, size_t t,
                             struct err *err)
 {
     const struct table *tab = &st->schema->tables.p[t];
-    const struct src_table *from = find_table(src, t);
+    const struct src_table *from = source_find_table(src, t);
     bool *wanted = NULL;
     if (q) {
         wanted = NEWS(&src->arena, bool, tab->n_cols + 1);
@@ -221,7 +222,7 @@ static enum status load_one(struct source *src, const struct cq *q, size_t t,
             return OK;
     }
     if (from && from->refused)
-        return q ? refuse(from, err) : OK;
+        return q ? source_refuse(from, err) : OK;
     if (from)
         return load_table(src, from, wanted, st, p, err);
     if (!q)

@@ -47,4 +47,25 @@ void source_policy(const struct source *src, struct sb *b);
  * (file size and time, not content); for "same dataset". */
 struct str source_version(struct source *src, struct arena *a);
 
+/*
+ * Pushdown: the database computes counts and residual maxima with SQL that is
+ * written here; no row is loaded. PostgreSQL and engines with its protocol.
+ * The numbers are those of join_max (join.h); what the database might compute
+ * differently is E_UNSUPPORTED. The functions fit struct sens_counter
+ * (sens.h); comparisons that reach outside F are not offered.
+ */
+struct source_counter;
+enum status source_counter_open(struct source *src, const struct cq *q,
+                                const struct progress *p,
+                                struct source_counter **out,
+                                struct err *err) WARN_UNUSED;
+void source_counter_close(struct source_counter *c); /* NULL allowed */
+/* ctx is the struct source_counter. */
+enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
+                               u128 *out, struct err *err) WARN_UNUSED;
+enum status source_counter_count(struct source_counter *c, u128 *out,
+                                 struct err *err) WARN_UNUSED;
+/* Statements sent so far: equal components are asked once. */
+uint64_t source_counter_statements(const struct source_counter *c);
+
 #endif

@@ -46,7 +46,7 @@ start() {
         none "initdb failed: $(tail -3 "$dir/log")"
     "${as[@]}" "$bin/pg_ctl" -s -w -D "$dir/data" -l "$dir/data/log" -o \
         "-k $dir -c listen_addresses= -c fsync=off -c shared_buffers=32MB \
--c max_connections=20 -c autovacuum=off ${DPC_PG_OPTIONS:-}" start \
+-c max_connections=20 -c autovacuum=off -c jit=off ${DPC_PG_OPTIONS:-}" start \
         >/dev/null 2>&1 || none "the server did not start: $(tail -3 "$dir/data/log")"
     echo "$dir"
 }

@@ -47,7 +47,7 @@ const char *pg_server(void)
     atexit(stop);
     snprintf(conninfo, sizeof conninfo,
              "host=%s user=postgres dbname=postgres "
-             "options='-c client_min_messages=warning'",
+             "options='-c client_min_messages=warning -c lock_timeout=5s'",
              folder);
     return conninfo;
 }

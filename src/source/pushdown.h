@@ -1,0 +1,70 @@
+/*
+ * Pushdown, inside the source module: counts computed by the database with
+ * SQL that dpcount writes. The interface to others is in source.h
+ * (source_counter_*); how it works stands in README.md.
+ *
+ *   pushdown.c       requests: components, memory of answers, execution
+ *   pushdown_part.c  a component: roles of variables, canonical description
+ *   pushdown_sql.c   the SQL of a component, by elimination of variables
+ *   pushdown_expr.c  columns, constants and expressions as SQL
+ */
+#ifndef SOURCE_PUSHDOWN_H
+#define SOURCE_PUSHDOWN_H
+
+#include "base/map.h"
+#include "source/internal.h"
+
+struct source_counter {
+    struct source *src;
+    const struct cq *q;
+    struct arena arena;   /* answers remembered */
+    struct arena scratch; /* one request */
+    struct map answers;   /* description -> index in values */
+    VEC(u128) values;
+    const struct progress *progress;
+    uint64_t n_statements; /* sent so far */
+};
+
+enum { MAX_PUSHDOWN_CMPS = 256 };
+
+/* A connected set of atoms with what is asked of it. */
+struct part {
+    const struct cq *q;
+    uint32_t atoms[MAX_ATOMS]; /* in canonical order */
+    size_t n_atoms;
+    vset vars;     /* without row ids */
+    vset boundary; /* maximum over these */
+    vset outs;     /* counted: closed under keys, without the boundary */
+    vset exists;   /* the rest: there is some value */
+    aset weighted; /* bags whose rows are counted */
+    bool cmps[MAX_PUSHDOWN_CMPS]; /* comparisons that lie inside */
+    uint8_t num[MAX_VARS];        /* canonical numbers, by first use */
+};
+
+/* Fills the roles; the atoms are those of `atoms`. */
+enum status part_init(struct part *p, const struct cq *q, aset atoms,
+                      vset boundary, vset outs, struct err *err) WARN_UNUSED;
+/* Puts the atoms in canonical order and describes the part: parts with equal
+ * descriptions are equal up to the names of variables. */
+enum status part_describe(struct arena *a, struct part *p, struct str *out,
+                          struct err *err) WARN_UNUSED;
+/* The statement whose one number is the answer. */
+enum status part_sql(struct source_counter *c, const struct part *p,
+                     struct sb *out, struct err *err) WARN_UNUSED;
+
+/* pushdown_expr.c */
+/* The SQL of a column as a value of its type. */
+enum status sql_column(struct source_counter *c, uint32_t atom, uint32_t col,
+                       struct sb *b, struct err *err) WARN_UNUSED;
+/* The SQL of a variable inside its atom (a column or a computed value). */
+enum status sql_var(struct source_counter *c, uint32_t atom, uint32_t var,
+                    struct sb *b, struct err *err) WARN_UNUSED;
+enum status sql_const(const struct value *v, struct sb *b,
+                      struct err *err) WARN_UNUSED;
+enum status sql_expr(struct source_counter *c, uint32_t atom,
+                     const struct expr *e, struct sb *b,
+                     struct err *err) WARN_UNUSED;
+/* Can the database compare these types exactly as dpcount does? */
+bool sql_same_order(enum type a, enum type b);
+
+#endif

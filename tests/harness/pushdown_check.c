@@ -1,0 +1,155 @@
+/*
+ * Pushdown against nested loops: random queries (self-joins, constants,
+ * projections, filters, several tables, bags, keys) on random small tables,
+ * every set of atoms, with its natural boundary and with random ones.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "harness/pushdown_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "harness/pg_server.h"
+#include "harness/rule_gen.h"
+#include "harness/tiny.h"
+#include "harness/universe.h"
+#include "source/source.h"
+
+static const char *const names[] = {"p", "r", "s"};
+
+static bool has_first(const struct tiny_table *t, int a)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (t->rows[i][0] == a)
+            return true;
+    return false;
+}
+
+static void random_rows(struct tiny_table *t, int domain, bool keyed,
+                        uint64_t *seed)
+{
+    size_t n = universe_random(seed, 8);
+    t->n_rows = 0;
+    for (size_t i = 0; i < n; i++) {
+        int a = (int)universe_random(seed, (uint64_t)domain) * TINY_GAP;
+        int b = (int)universe_random(seed, (uint64_t)domain) * TINY_GAP;
+        if (keyed && has_first(t, a))
+            continue;
+        t->rows[t->n_rows][0] = a;
+        t->rows[t->n_rows++][1] = b;
+    }
+}
+
+static void fill_server(const struct tiny *t)
+{
+    char sql[4000];
+    size_t n = 0;
+    for (size_t i = 0; i < 3; i++) {
+        n += (size_t)snprintf(sql + n, sizeof sql - n, "DELETE FROM %s;",
+                              names[i]);
+        for (size_t r = 0; r < t->tables[i].n_rows; r++)
+            n += (size_t)snprintf(
+                sql + n, sizeof sql - n, "INSERT INTO %s VALUES (%d, %d);",
+                names[i], t->tables[i].rows[r][0], t->tables[i].rows[r][1]);
+    }
+    assert_true(pg_server_run(sql));
+}
+
+/* Variables that f shares with the rest of the query. */
+static vset shared(const struct cq *q, aset f)
+{
+    aset rest = aset_first_n(q->n_atoms) & ~f;
+    return cq_vars_of(q, f) & cq_vars_of(q, rest);
+}
+
+static vset rowids(const struct cq *q)
+{
+    vset s = 0;
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        if (q->atoms[i].rowid >= 0)
+            s |= vset_one((unsigned)q->atoms[i].rowid);
+    return s;
+}
+
+static void compare(struct source_counter *c, struct tiny *t, aset f,
+                    vset boundary, vset outs, const char *rule)
+{
+    u128 want = 0, got = 0;
+    struct err err = {0};
+    assert_int_equal(tiny_max(t, f, boundary, outs, &want, &err), OK);
+    enum status s = source_counter_max(c, f, boundary, outs, &got, &err);
+    if (s != OK || want != got)
+        fprintf(stderr,
+                "%s: atoms %llx boundary %llx outs %llx: %llu, not "
+                "%llu %s\n",
+                rule, (unsigned long long)f, (unsigned long long)boundary,
+                (unsigned long long)outs, (unsigned long long)got,
+                (unsigned long long)want, err.message);
+    assert_int_equal(s, OK);
+    assert_true(want == got);
+}
+
+static void compare_all(struct source_counter *c, struct tiny *t,
+                        const char *rule, uint64_t *seed)
+{
+    const struct cq *q = t->q;
+    for (aset f = 1; f < aset_one(q->n_atoms); f++) {
+        vset vars = cq_vars_of(q, f);
+        compare(c, t, f, shared(q, f), cq_free(q) & vars, rule);
+        vset boundary = universe_random(seed, 1 << 12) & vars & ~rowids(q);
+        vset outs = universe_random(seed, 1 << 12) & vars;
+        compare(c, t, f, boundary, outs, rule);
+        compare(c, t, f, 0, outs, rule);
+    }
+}
+
+static void one(enum gen_class class, bool keyed, uint64_t *seed)
+{
+    struct rules r;
+    struct gen g;
+    struct source *src;
+    struct source_counter *c;
+    struct tiny t = {0};
+    rules_init(&r);
+    struct source_spec spec = {.db = str_of(pg_server())};
+    gen_rule(class, seed, &g);
+    for (size_t i = 0; i < 3; i++)
+        random_rows(&t.tables[i], g.domain + 1, keyed && i == 1, seed);
+    fill_server(&t);
+    assert_int_equal(source_open(&r.mem, &spec, &r.schema, &src, &r.err), OK);
+    struct cq *q = rules_read(&r, g.rule);
+    assert_int_equal(q->schema->tables.n, 3);
+    t.q = q;
+    t.domain = g.domain + 1;
+    assert_int_equal(source_counter_open(src, q, NULL, &c, &r.err), OK);
+    compare_all(c, &t, g.rule, seed);
+    source_counter_close(c);
+    source_close(src);
+    assert_true(rules_fini(&r));
+}
+
+static void make_tables(bool keyed)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "DROP TABLE IF EXISTS p, r, s; CREATE TABLE p(a int, b int); "
+             "CREATE TABLE r(a int%s, b int%s); CREATE TABLE s(a int, b int)",
+             keyed ? " PRIMARY KEY" : "", keyed ? " NOT NULL" : "");
+    assert_true(pg_server_run(sql));
+}
+
+void pushdown_check(bool keyed, uint64_t seed, unsigned each)
+{
+    static const enum gen_class classes[] = {
+        GEN_FULL, GEN_PROJECTION, GEN_FILTERS, GEN_SEVERAL, GEN_BAGS};
+    if (!pg_server())
+        skip();
+    make_tables(keyed);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        for (unsigned n = 0; n < each; n++)
+            one(classes[i], keyed, &seed);
+}

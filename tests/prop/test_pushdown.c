@@ -1,0 +1,29 @@
+/* A few; many in the long suite random queries pushed down, against nested
+ * loops. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "harness/pushdown_check.h"
+
+static void random_queries(void **state)
+{
+    (void)state;
+    pushdown_check(false, 7, 2);
+}
+
+static void random_queries_with_key(void **state)
+{
+    (void)state;
+    pushdown_check(true, 8, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_queries),
+        cmocka_unit_test(random_queries_with_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
