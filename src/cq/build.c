@@ -361,6 +361,17 @@ static void follow_representatives(struct finish *f)
     }
 }
 
+static enum status untyped_calc(struct finish *f, const struct var *v)
+{
+    err_set(f->err, E_TYPE,
+            "the type of the computed value \"%.*s\" is not "
+            "known",
+            PSTR(v->name));
+    err_hint(f->err, "Declare the types of the columns it uses, with --schema "
+                     "or --policy.");
+    return E_TYPE;
+}
+
 static enum status finish_calcs(struct finish *f, const uint32_t *moved)
 {
     struct cq_builder *b = f->b;
@@ -379,9 +390,14 @@ static enum status finish_calcs(struct finish *f, const uint32_t *moved)
             continue;
         }
         c.var = f->number[c.var];
-        c.e = expr_map(b->arena, c.e, f->number, f->consts);
-        if (!c.e)
+        struct expr *e = expr_map(b->arena, c.e, f->number, f->consts);
+        if (!e)
             return err_nomem(f->err);
+        if (e->type == T_UNKNOWN)
+            return untyped_calc(f, &q->vars[c.var]);
+        e->type = expr_storage_type(e);
+        q->vars[c.var].type = e->type;
+        c.e = e;
         q->calcs[q->n_calcs++] = c;
     }
     for (size_t i = 0; i < b->preds.n; i++) {

@@ -132,6 +132,14 @@ static enum type case_type(struct expr *const *args, uint32_t n)
                           : join_types(t, args[n - 1]->type);
 }
 
+/* Numbers of a type that only the data know are treated as decimals. */
+static enum type number_type(enum type a, enum type b)
+{
+    a = a == T_UNKNOWN ? T_DEC : a;
+    b = b == T_UNKNOWN ? T_DEC : b;
+    return join_types(a, b);
+}
+
 static enum type sum_type(enum expr_op op, enum type a, enum type b)
 {
     if (a == T_DATE && b == T_DATE)
@@ -140,7 +148,7 @@ static enum type sum_type(enum expr_op op, enum type a, enum type b)
         return T_DATE;
     if (b == T_DATE && a == T_INT && op == X_ADD)
         return T_DATE;
-    return join_types(a, b);
+    return number_type(a, b);
 }
 
 enum type expr_op_type(enum expr_op op, struct expr *const *args, uint32_t n)
@@ -180,17 +188,56 @@ enum type expr_op_type(enum expr_op op, struct expr *const *args, uint32_t n)
     case X_MUL:
     case X_DIV:
     case X_MOD:
-        return join_types(args[0]->type, args[1]->type);
+        return number_type(args[0]->type, args[1]->type);
     case X_NULLIF:
+        return args[0]->type;
     case X_NEG:
     case X_ABS:
     case X_ROUND:
     case X_FLOOR:
     case X_CEIL:
-        return args[0]->type;
+        return number_type(args[0]->type, args[0]->type);
     default:
         return T_BOOL;
     }
+}
+
+/* Does the integer expression stay within 64 bits on every row? */
+static bool fits_i64(const struct expr *e)
+{
+    uint32_t from = 0, step = 1;
+    switch (e->op) {
+    case X_CONST:
+        return e->val.is_null || e->val.type == T_INT;
+    case X_VAR:
+    case X_LENGTH:
+    case X_POSITION:
+    case X_MOD:
+        return true;
+    case X_NULLIF:
+        return fits_i64(e->args[0]);
+    case X_CASE:
+        from = 1;
+        step = 2;
+        if (e->n_args % 2 && !fits_i64(e->args[e->n_args - 1]))
+            return false;
+        break;
+    case X_COALESCE:
+    case X_LEAST:
+    case X_GREATEST:
+        break;
+    default:
+        return false;
+    }
+    for (uint32_t i = from; i < e->n_args; i += step)
+        if (!fits_i64(e->args[i]))
+            return false;
+    return true;
+}
+
+enum type expr_storage_type(const struct expr *e)
+{
+    return e->type == T_INT && !fits_i64(e) ? T_DEC : e->type;
 }
 
 struct expr *expr_const(struct arena *a, struct value v)

@@ -86,6 +86,9 @@ bool expr_op_takes(enum expr_op op, size_t n_args);
 /* The type of op over these arguments; T_UNKNOWN when the data decide. */
 enum type expr_op_type(enum expr_op op, struct expr *const *args,
                        uint32_t n_args);
+/* The type that holds every value of the expression: its own, but decimal
+ * where sums and products of integers may leave 64 bits. */
+enum type expr_storage_type(const struct expr *e);
 /* Nodes; NULL when memory is out. expr_new takes its type from
  * expr_op_type. */
 struct expr *expr_const(struct arena *a, struct value v);
@@ -101,7 +104,9 @@ struct expr *expr_map(struct arena *a, const struct expr *e, const uint32_t *to,
 /* vals[v] is the value of variable v. Scratch results live in `a`. Fails
  * only on exhausted memory. An operation whose arguments have types that it
  * is not for (possible only where a column's type comes from the data) gives
- * NULL. Integers that leave 64 bits become decimals. */
+ * NULL. The result has the type of e, except that an integer that leaves 64
+ * bits is a decimal (see expr_storage_type) and that a T_UNKNOWN e can give
+ * any type. */
 enum status expr_eval(struct arena *a, const struct expr *e,
                       const struct value *vals, struct value *out,
                       struct err *err) WARN_UNUSED;

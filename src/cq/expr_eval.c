@@ -8,6 +8,8 @@
  */
 #include "cq/expr_int.h"
 
+#include <string.h>
+
 enum { MAX_FIXED = 3 };
 
 struct ctx {
@@ -316,10 +318,31 @@ static bool eval(const struct ctx *c, const struct expr *e, struct value *out)
     }
 }
 
+/* Gives the result its expression's type, for those who store it. */
+static bool settle(struct arena *a, enum type want, struct value *v)
+{
+    struct value in = *v;
+    if (v->is_null || v->type == want || want == T_UNKNOWN)
+        return true;
+    if (want == T_DEC && num_is(v))
+        return num_to_decimal(a, &in, v);
+    if (want == T_REAL)
+        *v = num_to_real(&in);
+    else if (want == T_TIMESTAMP)
+        *v = time_to_timestamp(&in);
+    else if (want != T_INT || v->type != T_DEC)
+        *v = value_null();
+    else if (!memchr(in.s.p, '.', in.s.n))
+        return value_parse_number(a, in.s, v);
+    return true;
+}
+
 enum status expr_eval(struct arena *a, const struct expr *e,
                       const struct value *vals, struct value *out,
                       struct err *err)
 {
     struct ctx c = {a, vals};
-    return eval(&c, e, out) ? OK : err_nomem(err);
+    if (!eval(&c, e, out) || !settle(a, e->type, out))
+        return err_nomem(err);
+    return OK;
 }

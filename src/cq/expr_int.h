@@ -18,6 +18,8 @@ bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
 bool num_round(struct arena *a, const struct value *v, int64_t places,
                struct value *out);
 struct value num_to_real(const struct value *v);
+/* The same number as a T_DEC, exactly. */
+bool num_to_decimal(struct arena *a, const struct value *v, struct value *out);
 
 /* expr_text.c */
 bool text_like(struct str s, struct str pattern, struct str escape, bool icase);

@@ -224,6 +224,21 @@ struct value num_to_real(const struct value *v)
     return make_real(f);
 }
 
+bool num_to_decimal(struct arena *a, const struct value *v, struct value *out)
+{
+    *out = (struct value){.type = T_DEC};
+    if (v->type == T_REAL && !isfinite(v->f)) {
+        out->s = isnan(v->f) ? STR("NaN")
+                 : v->f > 0  ? STR("Infinity")
+                             : STR("-Infinity");
+        return true;
+    }
+    /* a double has at most 1074 digits behind the point */
+    struct str s = v->type == T_REAL ? str_printf(a, "%.1074f", v->f)
+                                     : str_printf(a, "%" PRId64, v->i);
+    return s.p && value_parse(a, s, T_DEC, out);
+}
+
 bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
                 const struct value *r, struct value *out)
 {

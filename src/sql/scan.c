@@ -166,13 +166,24 @@ static long position(const struct scanner *s)
 
 /* --- limits --- */
 
+/* <<, == and the like are operators that associate; < and <= are not. */
+static bool is_long_operator(const struct scanner *s)
+{
+    char c = s->token.p[0], d = peek(s, s->at);
+    if (!d || !strchr("<>=~!@#%^&|`?*/+-", d))
+        return false;
+    return !(d == '=' && c != '=') && !(c == '<' && d == '>');
+}
+
 static bool nests(const struct scanner *s)
 {
     static const char *const words[] = {
-        "join",    "not",   "case",   "when",      "is",     "isnull",
-        "collate", "union", "except", "intersect", "notnull"};
+        "join",    "not",   "case",   "when",      "is",      "isnull",
+        "collate", "union", "except", "intersect", "notnull", "at"};
+    if (s->kind == SIGN && strchr("<>=", s->token.p[0]))
+        return is_long_operator(s);
     if (s->kind == SIGN)
-        return !strchr(",.;)(]<>=", s->token.p[0]);
+        return !strchr(",.;)(]", s->token.p[0]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (at_word(s, words[i]))
             return true;
