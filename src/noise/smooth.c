@@ -147,7 +147,7 @@ enum status noise_calibrate_smooth(const struct guarantee *g,
 enum noise_kind noise_best_smooth(const struct guarantee *g, mpq_srcptr beta)
 {
     static const unsigned short from[][2] = {
-        {15, 300}, {10, 250}, {8, 200}, {6, 166}, {4, 100}};
+        {15, 300}, {10, 250}, {8, 200}, {6, 167}, {4, 100}};
     if (g->kind == PRIVACY_ZCDP)
         return NOISE_ARSINH_NORMAL;
     enum noise_kind kind = NOISE_SMOOTH_LAPLACE;
