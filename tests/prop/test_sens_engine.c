@@ -13,64 +13,18 @@
 #include <stdio.h>
 #include <string.h>
 #include "harness/rule_gen.h"
+#include "harness/tiny_store.h"
 #include "harness/universe.h"
 #include "sens/sens.h"
 #include "sens/smooth.h"
-
-static struct store *store_of(struct rules *r)
-{
-    struct store *st;
-    if (store_new(&r->mem, &r->schema, &st, &r->err) != OK)
-        fail_msg("%s", r->err.message);
-    return st;
-}
-
-static void load(struct rules *r, struct store *st, size_t table,
-                 const int *rows, size_t n_rows, size_t stride)
-{
-    struct store_loader *l;
-    bool wanted[TINY_COLS] = {true, true, true};
-    size_t cols = r->schema.tables.p[table].n_cols;
-    if (store_load_begin(st, table, wanted, &l, &r->err) != OK)
-        fail_msg("%s", r->err.message);
-    for (size_t i = 0; i < n_rows; i++) {
-        struct value v[TINY_COLS];
-        for (size_t c = 0; c < cols; c++)
-            v[c] = value_int(rows[i * stride + c]);
-        if (store_load_values(l, v, &r->err) != OK)
-            fail_msg("%s", r->err.message);
-    }
-    if (store_load_end(l, &r->err) != OK)
-        fail_msg("%s", r->err.message);
-}
-
-static void random_tables(struct tiny *t, const struct cq *q, int domain,
-                          int copies, uint64_t *seed)
-{
-    memset(t, 0, sizeof *t);
-    t->q = q;
-    t->domain = domain;
-    uint64_t dense = 20 + universe_random(seed, 60);
-    for (unsigned i = 0; i < q->schema->tables.n; i++) {
-        struct tiny_table *tab = &t->tables[i];
-        for (int x = 0; x < domain * domain * copies; x++) {
-            if (tab->n_rows == TINY_ROWS || universe_random(seed, 100) > dense)
-                continue;
-            tab->rows[tab->n_rows][0] = x / copies % domain * TINY_GAP;
-            tab->rows[tab->n_rows++][1] = x / copies / domain * TINY_GAP;
-        }
-    }
-}
 
 /* The engine's numbers for one query and instance; then the loops'. */
 static void compare(const struct gen *g, struct rules *r, struct cq *q,
                     struct tiny *t, bool exact)
 {
-    struct store *st = store_of(r);
+    struct store *st = tiny_store(r, t);
     struct join *j;
     struct sens_plan *p;
-    for (size_t i = 0; i < r->schema.tables.n; i++)
-        load(r, st, i, t->tables[i].rows[0], t->tables[i].n_rows, TINY_COLS);
     if (join_open(&r->mem, q, st, NULL, &j, &r->err) != OK)
         fail_msg("%s: %s", g->rule, r->err.message);
     assert_int_equal(sens_plan_new(&r->arena, q, exact, &p, &r->err), OK);
@@ -106,8 +60,8 @@ static void against_loops(void **state)
         rules_init(&r);
         g.n_constraints = 0; /* random tables need not satisfy them */
         struct cq *q = gen_read(&r, &g);
-        random_tables(&t, q, 2 + (int)universe_random(&seed, 3),
-                      c == GEN_BAGS ? 2 : 1, &seed);
+        tiny_random(&t, q, 2 + (int)universe_random(&seed, 3),
+                    c == GEN_BAGS ? 2 : 1, &seed);
         if (!q->unsat) {
             compare(&g, &r, q, &t, false);
             compare(&g, &r, q, &t, true);
@@ -133,8 +87,8 @@ static void answer(struct answer *x, const char *rule, const int *rows,
     mpq_t beta;
     rules_init(&x->r);
     struct cq *q = rules_read(&x->r, rule);
-    x->st = store_of(&x->r);
-    load(&x->r, x->st, 0, rows, n_rows, 2);
+    x->st = store_empty(&x->r);
+    store_rows(&x->r, x->st, 0, rows, n_rows, 2);
     mpq_init(beta);
     mpq_set_ui(beta, 1, 10);
     opt.beta = beta;
