@@ -34,10 +34,13 @@ static void set_price(struct choice *c)
         return;
     }
     mpq_set(c->price.rho, c->total.rho);
-    if (mpq_sgn(c->total.delta) == 0)
+}
+
+void choose_price_for_sums(struct choice *c)
+{
+    if (!mpq_sgn(c->price.rho) || !mpq_sgn(c->total.delta))
         return;
-    /* stated as (epsilon, delta), for ledgers that add those */
-    compose_rho_to_epsilon(c->total.rho, c->total.delta, c->price.epsilon);
+    compose_rho_to_epsilon(c->price.rho, c->total.delta, c->price.epsilon);
     mpq_set(c->price.delta, c->total.delta);
     mpq_set_ui(c->price.rho, 0, 1);
 }
@@ -51,8 +54,10 @@ static void set_guarantee_text(struct prepared *p, struct choice *c)
                            "nothing is spent.");
     else if (c->total.kind == PRIVACY_ZCDP)
         c->guarantee = str_printf(
-            a, "Whoever sees the answer can hardly tell %.*s: %.*s-zCDP.",
-            PSTR(who), PSTR(rat_text(a, c->total.rho)));
+            a,
+            "%.*s-zCDP: whoever sees the answer can hardly tell whether you "
+            "%.*s.",
+            PSTR(rat_text(a, c->total.rho)), PSTR(who));
     else
         c->guarantee = str_printf(
             a,

@@ -37,5 +37,8 @@ enum status choose_guarantee(struct str epsilon, struct str delta,
 /* E_UNBOUNDED with advice if no mechanism has a guarantee. `p` is bounded. */
 enum status choose(struct prepared *p, uint64_t n_groups, struct choice *out,
                    struct err *err) WARN_UNUSED;
+/* Restates a price in rho as (epsilon, delta), if delta was given: for ledgers
+ * that add those. */
+void choose_price_for_sums(struct choice *c);
 
 #endif

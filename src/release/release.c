@@ -49,7 +49,12 @@ static enum status open_ledger(struct release *r, struct err *err)
                       "dpcount budget init --ledger FILE --epsilon E");
         return E_USAGE;
     }
-    return ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err);
+    TRY(ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err));
+    TRY(ledger_balance(r->ledger, o->dataset, o->analyst, &r->answer.balance,
+                       err));
+    if (r->answer.balance.composition == COMPOSE_SUM)
+        choose_price_for_sums(&r->choice);
+    return OK;
 }
 
 /* Everything that decides the law of the answer, so that a stored answer is

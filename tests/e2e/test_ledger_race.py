@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Eight processes release at once against one budget that suffices for some of
+them: no more is granted than there is, and every answer has one charge."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+DPCOUNT = os.environ["DPC_BUILD"] + "/dpcount"
+PROCESSES, EACH, AFFORDABLE = 8, 4, 20
+
+with tempfile.TemporaryDirectory(prefix="dpc-race-") as folder:
+    os.chdir(folder)
+    with open("e.txt", "w") as f:
+        f.write("1 2\n2 3\n")
+    subprocess.run([DPCOUNT, "budget", "init", "--ledger", "l", "--epsilon", "2"], check=True,
+                   capture_output=True)
+    one = (f'"{DPCOUNT}" release --format json --fresh --ledger l --epsilon 0.1 '
+           "--table 'E(a,b)=e.txt' 'Q(x,y) :- E(x,y).'")
+    loop = f"for i in $(seq {EACH}); do {one}; echo \"status $?\"; done"
+    jobs = [subprocess.Popen(["bash", "-c", loop], stdout=subprocess.PIPE, text=True)
+            for _ in range(PROCESSES)]
+    lines = [x for j in jobs for x in j.communicate()[0].splitlines()]
+    answers = [json.loads(x) for x in lines if x.startswith("{")]
+    receipts = [a["receipt"] for a in answers if "receipt" in a]
+    refused = lines.count("status 4")
+    shown = json.loads(subprocess.run(
+        [DPCOUNT, "budget", "show", "--ledger", "l", "--format", "json"],
+        check=True, capture_output=True, text=True).stdout)
+    history = json.loads(subprocess.run(
+        [DPCOUNT, "budget", "history", "--ledger", "l", "--format", "json"],
+        check=True, capture_output=True, text=True).stdout)["history"]
+    stored = {h["receipt"]: h["answer"]["answers"][0] for h in history}
+    problems = []
+    if len(receipts) != AFFORDABLE or refused != PROCESSES * EACH - AFFORDABLE:
+        problems.append(f"{len(receipts)} answers, {refused} refusals")
+    if len(set(receipts)) != len(receipts) or set(receipts) != set(stored):
+        problems.append("receipts and charges differ")
+    if any(stored[a["receipt"]] != a["answer"] for a in answers if "receipt" in a):
+        problems.append("an answer differs from the stored one")
+    if shown["spent"] != 2 or shown["remaining"] != 0 or shown["held"] != 0:
+        problems.append(f"balance {shown}")
+    print("\n".join(problems) or f"{len(receipts)} answers, {refused} refusals, spent exactly 2")
+    os.chdir("/")
+    sys.exit(bool(problems))
