@@ -357,7 +357,7 @@ static enum status read_count(const struct reader *r, size_t target,
     l.b.tidy_outs = true;
     TRY(check_call(&l, call));
     l.counting = !get_flag(call, "agg_distinct");
-    TRY(push_ctes(&l, r->select));
+    TRY(push_ctes(&l, r->select, NULL));
     const json_t *from = get(r->select, "fromClause");
     for (size_t i = 0; i < json_array_size(from); i++)
         TRY(lower_from(&l, &sc, json_array_get(from, i)));

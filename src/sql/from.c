@@ -264,8 +264,8 @@ static enum status lower_cte(struct lower *l, struct scope *sc,
     if (!select)
         return sql_refuse(l->err, NO_DML, at);
     l->ctes = c->next;
-    enum status st =
-        lower_derived(l, sc, NULL, select, c->colnames, alias, c->name, at);
+    enum status st = lower_derived(l, sc, c->parent, select, c->colnames, alias,
+                                   c->name, at);
     l->ctes = saved;
     return st;
 }

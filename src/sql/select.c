@@ -70,7 +70,8 @@ enum status check_clauses(struct lower *l, const json_t *s)
     return OK;
 }
 
-enum status push_ctes(struct lower *l, const json_t *select)
+enum status push_ctes(struct lower *l, const json_t *select,
+                      struct scope *parent)
 {
     const json_t *with = get(select, "withClause"), *list = get(with, "ctes");
     size_t n = json_array_size(list);
@@ -84,8 +85,9 @@ enum status push_ctes(struct lower *l, const json_t *select)
             return err_nomem(l->err);
         if (!node_as(get(c, "ctequery"), "SelectStmt"))
             return sql_refuse(l->err, NO_DML, get_location(c));
-        *cte = (struct cte){l->ctes, str_of(get_text(c, "ctename")),
-                            get(c, "ctequery"), get(c, "aliascolnames")};
+        *cte =
+            (struct cte){l->ctes, str_of(get_text(c, "ctename")),
+                         get(c, "ctequery"), get(c, "aliascolnames"), parent};
         for (size_t k = 0; k < i; k++)
             if (strcmp(get_text(
                            node_as(json_array_get(list, k), "CommonTableExpr"),
@@ -192,7 +194,7 @@ static enum status subquery(struct lower *l, struct scope *parent,
     struct scope sc = {.parent = parent};
     const json_t *distinct = get(select, "distinctClause");
     bool counting = l->counting;
-    TRY(push_ctes(l, select));
+    TRY(push_ctes(l, select, parent));
     TRY(check_clauses(l, select));
     if (get(select, "groupClause"))
         return sql_refuse(l->err, NO_INNER_GROUP,

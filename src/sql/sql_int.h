@@ -85,6 +85,7 @@ struct cte { /* newest first: a query sees those before it */
     struct str name;
     const json_t *query;
     const json_t *colnames; /* or NULL */
+    struct scope *parent;   /* what surrounds the query that declares it */
 };
 
 struct lower {
@@ -133,7 +134,8 @@ enum status lower_subquery(struct lower *l, struct scope *parent,
                            const json_t *select, rcols *out);
 /* Refuses the clauses that neither a subquery nor a count may have. */
 enum status check_clauses(struct lower *l, const json_t *select);
-enum status push_ctes(struct lower *l, const json_t *select);
+enum status push_ctes(struct lower *l, const json_t *select,
+                      struct scope *parent);
 
 /* --- cond.c ---------------------------------------------------------------*/
 

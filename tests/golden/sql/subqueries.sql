@@ -31,3 +31,9 @@ SELECT COUNT(*) FROM (SELECT 1 AS one) o, patient WHERE id = one
 SELECT COUNT(*) FROM (SELECT DISTINCT src FROM edge) e WHERE src IN (SELECT dst FROM edge)
 ----
 SELECT COUNT(*) FROM (SELECT DISTINCT a FROM (SELECT DISTINCT src AS a, dst FROM edge) x) y
+----
+SELECT COUNT(*) FROM patient p WHERE EXISTS (WITH x AS (SELECT * FROM visit WHERE visit.patient = p.id) SELECT 1 FROM x WHERE x.cost > 5)
+----
+SELECT COUNT(*) FROM patient WHERE weight IN (SELECT height FROM patient)
+----
+SELECT COUNT(*) FROM patient p, LATERAL (SELECT v.cost FROM visit v WHERE v.patient = p.id) l
