@@ -6,6 +6,7 @@ with a message, unless CI is set.
 """
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.environ["DPC_SOURCE"], "tests", "harness"))
 import sqlgen  # noqa: E402
@@ -24,11 +25,23 @@ def run(n_seeds, n_queries, oracle, name, full):
         sys.exit("too many queries are refused")
 
 
+def command(n_seeds, n_queries, full, answers, source, name):
+    seeds = range(first, first + n_seeds)
+    equal, failure = sqlgen.command_differs(seeds, n_queries, full, answers, source)
+    print("dpcount count, %s: seeds %d..%d: %d answers equal" % (
+        name, seeds[0], seeds[-1], equal))
+    if failure:
+        sys.exit(failure)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    command(20, 20, False, sqlgen.by_sqlite, sqlgen.sqlite_file(tmp + "/random.db"), "SQLite")
 run(120, 25, sqlgen.by_sqlite, "SQLite", False)
 server = sqlgen.Postgres()
 try:
     if server.folder:
         run(15, 150, server.answers, "PostgreSQL", True)
+        command(5, 40, True, server.answers, server.url, "PostgreSQL")
     elif os.environ.get("CI"):
         sys.exit(server.why)
     else:

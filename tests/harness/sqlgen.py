@@ -48,8 +48,8 @@ class Table:
         return "CREATE TABLE %s (%s);" % (self.name, ", ".join(parts))
 
 
-def make_table(rng, number, joined):
-    names = rng.sample(["x", "y", "z", "k", "w", "Odd One", "größe"], rng.randint(2, 4))
+def make_table(rng, number, joined, odd):
+    names = rng.sample(["x", "y", "z", "k", "w", odd, "größe"], rng.randint(2, 4))
     cols = [Column(n, rng.choice(joined), rng.random() < 0.4) for n in names]
     key = rng.sample(cols, rng.choice([1, 1, 2])) if rng.random() < 0.5 else []
     unique = [rng.choice(cols)] if rng.random() < 0.2 else []
@@ -76,9 +76,9 @@ def fill(rng, table):
         table.rows.append(row)
 
 
-def make_schema(rng):
+def make_schema(rng, odd="Odd One"):
     kinds = ["int", "int", "int", "text", "numeric", "boolean", "date"]
-    tables = [make_table(rng, i, kinds) for i in range(rng.randint(2, 3))]
+    tables = [make_table(rng, i, kinds, odd) for i in range(rng.randint(2, 3))]
     for t in tables:
         fill(rng, t)
     return tables
@@ -354,6 +354,9 @@ class Postgres:
         if self.folder:
             subprocess.run(["bash", SOURCE + "/tests/harness/pg.sh", "stop", self.folder])
 
+    def url(self, tables):
+        return "postgresql:///postgres?host=%s&user=postgres" % self.folder
+
     def answers(self, tables, queries):
         lines = ["SET client_min_messages = error;", "DROP SCHEMA public CASCADE;",
                  "CREATE SCHEMA public;", "\\pset null '\\\\N'"]
@@ -390,6 +393,69 @@ def by_program(tables, queries):
         raise SystemExit("test_sql_count ended with %d: %s\n%s" % (
             run.returncode, run.stderr, "\n".join(q.text() for q in queries)))
     return answers
+
+
+def simple(rng, tables, full, n):
+    """Queries with one count and no groups: what the command line answers."""
+    out = []
+    while len(out) < n:
+        q = Maker(rng, tables, full).query()
+        if not q.group and n_counts(q) == 1:
+            out.append(q)
+    return out
+
+
+def by_command(queries, source):
+    """Through the command line: dpcount count --db SOURCE."""
+    out = []
+    for q in queries:
+        run = subprocess.run([BUILD + "/dpcount", "count", "--db", source, "--format", "json",
+                              q.text()], capture_output=True, text=True)
+        try:
+            got = json.loads(run.stdout)
+        except ValueError:
+            raise SystemExit("dpcount ended with %d on: %s\n%s%s" % (
+                run.returncode, q.text(), run.stdout, run.stderr))
+        if "count" in got:
+            out.append([{"": got["count"]} if got["count"] else {}])
+        else:
+            out.append(got)
+    return out
+
+
+def command_differs(seeds, n_queries, full, answers, open_source):
+    """Names are in lower case: a SQLite catalogue does not tell case apart. Compares the command line with answers(tables, queries); open_source(tables)
+    gives what --db takes. The number of equal answers and the first failure."""
+    equal = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        tables = make_schema(rng, "odd one")
+        queries = simple(rng, tables, full, n_queries)
+        want = answers(tables, queries)
+        got = by_command(queries, open_source(tables))
+        for q, a, b in zip(queries, got, want):
+            if a != b:
+                lines = ["seed %d: the command line and the database differ" % seed]
+                lines += [t.ddl() for t in tables]
+                lines += [insert_text(t, r) for t in tables for r in t.rows]
+                return equal, "\n".join(lines + [q.text(), "program: %s" % a, "database: %s" % b])
+            equal += 1
+    return equal, None
+
+
+def sqlite_file(path):
+    def make(tables):
+        if os.path.exists(path):
+            os.remove(path)
+        db = sqlite3.connect(path)
+        for t in tables:
+            db.execute(t.ddl())
+            for row in t.rows:
+                db.execute(insert_text(t, row))
+        db.commit()
+        db.close()
+        return path
+    return make
 
 
 # --- the comparison ---
