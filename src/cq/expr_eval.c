@@ -64,8 +64,10 @@ static bool eval_junction(const struct ctx *c, const struct expr *e,
 static enum truth compare(enum expr_op op, const struct value *l,
                           const struct value *r)
 {
-    if (l->is_null || r->is_null || !type_comparable(l->type, r->type))
+    if (l->is_null || r->is_null)
         return UNKNOWN;
+    /* different kinds, possible where the data decide: never equal, numbers
+     * come before texts, as in the join engine */
     int c = value_cmp(l, r);
     switch (op) {
     case X_EQ:

@@ -85,7 +85,10 @@ static const char notes[] =
     "into the nearest double, as PostgreSQL does.\n"
     "- Times are UTC; a time stamp with zone is stored as UTC.\n"
     "- A string literal or parameter takes the type of what it is compared "
-    "with. Columns whose type nothing declares take it from the data.\n"
+    "with.\n"
+    "- In a column whose type nothing declares, each cell that looks like a "
+    "number is one, and any other is a text; numbers come before texts. "
+    "Comparing such a column with a date, a boolean or the like is refused.\n"
     "- A column of type `char(n)` is compared with its blanks.\n"
     "- Comparisons of different types that PostgreSQL refuses (integer with "
     "text, boolean with integer) are refused.\n";

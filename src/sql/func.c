@@ -106,6 +106,8 @@ static enum status fit_argument(struct lower *l, const char *name,
                                     : T_REAL;
     if (is_untyped(*e))
         TRY(give_type(l, e, t, position));
+    if (want == A_TEXT && (*e)->type == T_UNKNOWN)
+        TRY(make1(l, X_TO_TEXT, *e, e));
     enum type got = (*e)->type;
     bool number = got == T_INT || got == T_DEC || got == T_REAL;
     bool ok = got == T_UNKNOWN || got == t || (want == A_NUMBER && number) ||

@@ -74,7 +74,9 @@ enum status lower_like(struct lower *l, struct scope *sc, const json_t *e,
     TRY(lower_scalar(l, sc, get(e, "lexpr"), &args[0]));
     if (is_untyped(args[0]))
         TRY(give_type(l, &args[0], T_TEXT, at));
-    if (args[0]->type != T_TEXT && args[0]->type != T_UNKNOWN)
+    if (args[0]->type == T_UNKNOWN)
+        TRY(make1(l, X_TO_TEXT, args[0], &args[0]));
+    if (args[0]->type != T_TEXT)
         return type_error(l, at, "LIKE", args[0], NULL);
     TRY(lower_pattern(l, sc, get(e, "rexpr"), &args[1], &args[2], at));
     bool plain = str_is(args[2]->val.s, "\\");

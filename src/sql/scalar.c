@@ -219,10 +219,16 @@ static enum status arithmetic(struct lower *l, enum expr_op op,
 static enum status concat(struct lower *l, struct expr *x, struct expr *y,
                           long position, struct expr **out)
 {
-    TRY(unify2(l, &x, &y, position));
-    if (x->type != T_TEXT && x->type != T_UNKNOWN)
-        return type_error(l, position, "||", x, y);
-    return make2(l, X_CONCAT, x, y, out);
+    struct expr *side[] = {x, y};
+    for (int i = 0; i < 2; i++) {
+        if (is_untyped(side[i]))
+            TRY(give_type(l, &side[i], T_TEXT, position));
+        if (side[i]->type == T_UNKNOWN)
+            TRY(make1(l, X_TO_TEXT, side[i], &side[i]));
+        if (side[i]->type != T_TEXT)
+            return type_error(l, position, "||", x, y);
+    }
+    return make(l, X_CONCAT, 2, side, out);
 }
 
 static enum status negate(struct lower *l, struct expr *x, long position,

@@ -81,6 +81,8 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
     struct value v = (*e)->val;
     if (v.is_null || t == T_UNKNOWN)
         t = v.is_null ? t : T_TEXT;
+    else if (t == T_TEXT)
+        v.type = T_TEXT;
     else if (!value_parse(l->arena, v.s, t, &v)) {
         err_set(l->err, E_TYPE, "invalid input syntax for type %s: \"%.*s\"",
                 type_name(t), PSTR((*e)->val.s));
@@ -116,11 +118,39 @@ static bool common_type(enum type a, enum type b, enum type *out)
 
 static enum status convert(struct lower *l, struct expr **e, enum type t)
 {
-    if (t == T_REAL && is_exact((*e)->type))
+    enum type from = (*e)->type;
+    if (t == T_TEXT && from == T_UNKNOWN && (*e)->op != X_CONST)
+        return make1(l, X_TO_TEXT, *e, e);
+    if (t == T_REAL && (is_exact(from) || from == T_UNKNOWN))
         return make1(l, X_TO_REAL, *e, e);
     if (t == T_TIMESTAMP && (*e)->type == T_DATE)
         return make1(l, X_TO_TIMESTAMP, *e, e);
     return OK;
+}
+
+/* A cell of an undeclared column is a number if it looks like one, else a
+ * text; a literal next to such a column is read the same way. */
+static enum status as_cell(struct lower *l, struct expr **e)
+{
+    struct value v = (*e)->val, number;
+    if (!v.is_null && value_parse_number(l->arena, v.s, &number))
+        v = number;
+    return make_const(l, v, e);
+}
+
+static bool is_cell_type(enum type t)
+{
+    return t == T_UNKNOWN || is_exact(t) || t == T_REAL || t == T_TEXT;
+}
+
+static enum status undeclared(struct lower *l, enum type t, long position)
+{
+    err_set(l->err, E_TYPE,
+            "a column whose type is not declared is compared with %s",
+            type_name(t));
+    err_at(l->err, position);
+    err_hint(l->err, "Declare its type with --schema or --policy.");
+    return E_TYPE;
 }
 
 enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
@@ -128,16 +158,22 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
 {
     enum type t = T_UNKNOWN;
     const struct expr *first = NULL;
+    bool cells = false;
     for (size_t i = 0; i < n; i += step) {
         if (is_untyped(v[i]))
             continue;
+        cells |= v[i]->type == T_UNKNOWN;
         if (!common_type(t, v[i]->type, &t))
             return type_error(l, position, "=", first, v[i]);
         if (!first || first->type == T_UNKNOWN)
             first = v[i];
     }
+    if (cells && !is_cell_type(t))
+        return undeclared(l, t, position);
     for (size_t i = 0; i < n; i += step) {
-        if (is_untyped(v[i]))
+        if (is_untyped(v[i]) && t == T_UNKNOWN && cells)
+            TRY(as_cell(l, &v[i]));
+        else if (is_untyped(v[i]))
             TRY(give_type(l, &v[i], t, position));
         TRY(convert(l, &v[i], t));
     }

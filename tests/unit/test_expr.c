@@ -73,7 +73,8 @@ static const struct {
     {"greatest(x, 4, 3)", "4"},
     {"le(2, 2.0)", "true"},
     {"lt('a', 'B')", "false"},
-    {"eq('1', 1)", "null"},
+    {"eq('1', 1)", "false"},
+    {"lt(5, '1')", "true"},
     /* exact arithmetic */
     {"add(y, 5)", "12"},
     {"add(9223372036854775807, 1)", "9223372036854775808"},
