@@ -8,7 +8,7 @@
 #include "bound/words.h"
 
 enum { CHECK_STEPS = 20000000 };
-enum { DEFAULT_WORK = 20000000, LOWER_WORK = 3000000, ADVICE_WORK = 3000000 };
+enum { DEFAULT_WORK = 100000000, LOWER_WORK = 3000000, ADVICE_WORK = 3000000 };
 
 struct analysis {
     struct arena *a;
@@ -119,6 +119,9 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
         TRY(lower_pump(l, s->opt->witness_n, unbounded, err));
     if (*unbounded)
         return OK;
+    u128 enough = s->opt->witness_n > 16 ? s->opt->witness_n : 16;
+    if (l->target == U128_INF)
+        l->target = enough;
     TRY(lower_glue(l, err));
     if (l->best < l->target)
         TRY(lower_blowup(l, err));

@@ -59,7 +59,9 @@ enum status kinds_make(struct arena *a, const struct tab *phi,
                        struct kinds *out, struct err *err)
 {
     const struct cq *q = phi->q;
-    *out = (struct kinds){.ordered = tab_has_filters(phi), .seed = 1};
+    *out = (struct kinds){.ordered = q->n_preds > 0, .seed = 1};
+    for (uint32_t i = 0; i < phi->n_cmps; i++)
+        out->ordered |= phi->cmps[i].op != CMP_NE;
     out->of_el = NEWS(a, enum type, phi->n_el);
     if (!out->of_el)
         return err_nomem(err);
@@ -110,7 +112,7 @@ static enum status make_value(struct db *d, enum type type, uint64_t n,
     }
 }
 
-static bool taken(const struct db *d, const struct value *v)
+bool db_has(const struct db *d, const struct value *v)
 {
     for (size_t i = 0; i < d->vals.n; i++)
         if (type_comparable(d->vals.p[i].type, v->type) &&
@@ -124,7 +126,7 @@ static uint64_t place(struct kinds *k, const struct db *d, enum type type,
                       uint64_t n)
 {
     const struct cq *q = d->phi->q;
-    if (!k->ordered)
+    if (!k->ordered || n > 60)
         return n + 1;
     if (q->n_consts > 0 && kinds_random(k, 2)) {
         const struct value *c = &q->consts[kinds_random(k, q->n_consts)];
@@ -143,7 +145,7 @@ enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
     for (uint64_t n = d->vals.n - d->phi->q->n_consts, tries = 0; tries < 50;
          tries++, n++) {
         TRY(make_value(d, type, place(k, d, type, n), &v, err));
-        if (taken(d, &v))
+        if (db_has(d, &v))
             continue;
         if (!VEC_PUSH(d->a, &d->vals, v))
             return err_nomem(err);

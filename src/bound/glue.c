@@ -12,19 +12,27 @@ static uint32_t copy_size(const struct tab *phi)
     return phi->n_el - phi->q->n_consts;
 }
 
-static uint32_t raw(const struct tab *phi, uint32_t c, uint32_t e)
+uint32_t glue_raw(const struct tab *phi, uint32_t c, uint32_t e)
 {
     return e < phi->q->n_consts ? e : e + c * copy_size(phi);
 }
 
 uint32_t glue_el(const struct glue *gl, uint32_t c, uint32_t e)
 {
-    return tab_find(gl->g, raw(gl->phi, c, e));
+    return tab_find(gl->g, glue_raw(gl->phi, c, e));
 }
 
 uint32_t glue_atom(const struct glue *gl, uint32_t c, uint32_t i)
 {
     return gl->g->of_atom[c * gl->phi->n_atoms + i];
+}
+
+bool glue_is_one(const struct glue *gl)
+{
+    for (uint32_t c = 0; c < gl->n; c++)
+        if (glue_atom(gl, c, gl->atom[c]) != gl->b)
+            return false;
+    return true;
 }
 
 static enum status make_room(struct arena *a, const struct tab *phi, uint32_t n,
@@ -55,8 +63,8 @@ static enum status add_copy(struct arena *a, const struct tab *phi, uint32_t c,
                             struct tab *g, struct err *err)
 {
     for (uint32_t e = 0; e < phi->n_el; e++) {
-        uint32_t to = raw(phi, c, e);
-        g->rep[to] = raw(phi, c, tab_find(phi, e));
+        uint32_t to = glue_raw(phi, c, e);
+        g->rep[to] = glue_raw(phi, c, tab_find(phi, e));
         g->flag[to] = phi->flag[e];
         g->var[to] = phi->var[e];
     }
@@ -67,15 +75,15 @@ static enum status add_copy(struct arena *a, const struct tab *phi, uint32_t c,
         if (!at->el)
             return err_nomem(err);
         for (uint32_t j = 0; j < at->n; j++)
-            at->el[j] = raw(phi, c, phi->atoms[i].el[j]);
+            at->el[j] = glue_raw(phi, c, phi->atoms[i].el[j]);
         g->of_atom[c * phi->n_atoms + i] = c * phi->n_atoms + i;
     }
     for (uint32_t i = 0; i < phi->n_cmps; i++)
         g->cmps[c * phi->n_cmps + i] =
-            (struct tab_cmp){phi->cmps[i].op, raw(phi, c, phi->cmps[i].l),
-                             raw(phi, c, phi->cmps[i].r)};
+            (struct tab_cmp){phi->cmps[i].op, glue_raw(phi, c, phi->cmps[i].l),
+                             glue_raw(phi, c, phi->cmps[i].r)};
     for (uint32_t i = 0; i < phi->n_outs; i++)
-        g->outs[c * phi->n_outs + i] = raw(phi, c, phi->outs[i]);
+        g->outs[c * phi->n_outs + i] = glue_raw(phi, c, phi->outs[i]);
     return OK;
 }
 

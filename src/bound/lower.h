@@ -33,6 +33,7 @@ uint64_t kinds_random(struct kinds *k, uint64_t below);
 
 enum status db_init(struct arena *a, const struct tab *phi, struct db *out,
                     struct err *err) WARN_UNUSED;
+bool db_has(const struct db *d, const struct value *v);
 /* A value that the database does not have yet, fit for element e of phi.
  * NO_EL: the type has no more. */
 enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,

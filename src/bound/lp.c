@@ -289,15 +289,12 @@ static bool make_room(struct arena *a, struct lp *lp)
     return lp->x && lp->z && lp->sum;
 }
 
-enum status lp_bound(struct arena *a, const struct steps *s, vset from,
-                     vset goal, u128 known, struct work *work, u128 *out,
-                     struct err *err)
+static enum status solve(struct arena *a, const struct steps *s, vset from,
+                         vset goal, u128 known, struct work *work, u128 *out,
+                         struct err *err)
 {
     struct lp lp = {.n = 0};
     bool nomem = false;
-    *out = known;
-    if (known <= 1 || known == U128_INF)
-        return OK;
     if (!cut_down(a, s, from, goal, &lp, &nomem))
         return nomem ? err_nomem(err) : OK;
     uint64_t price = (uint64_t)64 << (2 * lp.n);
@@ -311,6 +308,20 @@ enum status lp_bound(struct arena *a, const struct steps *s, vset from,
     if (propose(&lp) && round_all(&lp) && certified(&lp))
         *out = root(&lp, known);
     return OK;
+}
+
+enum status lp_bound(struct arena *a, const struct steps *s, vset from,
+                     vset goal, u128 known, struct work *work, u128 *out,
+                     struct err *err)
+{
+    struct arena scratch;
+    *out = known;
+    if (known <= 1 || known == U128_INF)
+        return OK;
+    arena_init(&scratch, a->mem);
+    enum status st = solve(&scratch, s, from, goal, known, work, out, err);
+    arena_fini(&scratch);
+    return st;
 }
 
 enum status outputs_bound(struct arena *a, const struct steps *s, vset from,

@@ -51,8 +51,12 @@ static enum status survives(struct search *s, const struct tab *g, uint32_t b,
     uint32_t *map = NEWS(s->a, uint32_t, s->phi->n_el);
     if (!map)
         return err_nomem(err);
+    /* A filter holds for copy c where c itself has its variables; another
+     * place for them is not known to pass it. */
     for (uint32_t e = 0; e < s->phi->n_el; e++)
-        map[e] = NO_EL;
+        map[e] = s->phi->flag[e] & EL_FIXED
+                     ? tab_find(g, glue_raw(s->phi, c, e))
+                     : NO_EL;
     for (uint32_t i = 0; i < s->phi->n_outs; i++)
         map[s->phi->outs[i]] = answer(s, g, c)[i];
     return tab_hom(s->a, s->phi, g, b, s->work, map, atom_map, out, err);
@@ -107,7 +111,11 @@ static enum status branch(struct search *s, const struct tab *g, uint32_t b,
         if (repeat)
             continue;
         TRY(merge_rows(s, g, b, rows[i], &h, &new_b, err));
-        if (!h->unsat)
+        if (h->unsat)
+            continue;
+        if (h->of_atom[rows[i]] != new_b)
+            *out = NEW_GAVE_UP; /* cells that cannot be merged: no proof */
+        else
             TRY(node(s, h, new_b, out, err));
     }
     return OK;
@@ -156,6 +164,9 @@ enum status newness_search(struct arena *a, struct glue *gl, struct work *work,
     s.table = gl->phi->atoms[gl->atom[0]].table;
     *out = NEW_FAILS;
     if (gl->g->unsat)
+        return OK;
+    *out = NEW_GAVE_UP;
+    if (!glue_is_one(gl))
         return OK;
     map_init(&s.seen, a);
     TRY(node(&s, gl->g, gl->b, out, err));

@@ -200,9 +200,9 @@ static enum status trace(struct dijkstra *d, uint32_t i, struct plan *out,
     return OK;
 }
 
-enum status plan_find(struct arena *a, const struct steps *s, vset from,
-                      vset goal, struct work *work, struct plan *out,
-                      struct err *err)
+static enum status cheapest(struct arena *a, const struct steps *s, vset from,
+                            vset goal, struct work *work, struct plan *out,
+                            struct err *err)
 {
     vset useful = useful_vars(s, goal);
     TRY(greedy(a, s, from, goal, useful, out, err));
@@ -226,6 +226,25 @@ enum status plan_find(struct arena *a, const struct steps *s, vset from,
         TRY(expand(&d, it.state, err));
     }
     return OK;
+}
+
+/* The states live in a scratch arena; the path is all that is kept. */
+enum status plan_find(struct arena *a, const struct steps *s, vset from,
+                      vset goal, struct work *work, struct plan *out,
+                      struct err *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, a->mem);
+    enum status st = cheapest(&scratch, s, from, goal, work, out, err);
+    if (st == OK) {
+        uint32_t *kept = NEWS(a, uint32_t, out->n_steps);
+        if (kept && out->n_steps > 0)
+            memcpy(kept, out->steps, out->n_steps * sizeof *kept);
+        out->steps = kept;
+        st = kept ? OK : err_nomem(err);
+    }
+    arena_fini(&scratch);
+    return st;
 }
 
 /* --- walks ---------------------------------------------------------------- */

@@ -11,9 +11,10 @@
  *   - if copy m sends another atom of S to b as well, m is dominated;
  *   - the answers of a group of atoms are counted together from what is
  *     fixed in all of them: cells of b, constants, cells of other copies;
- *   - two parts with a common answer are counted once (no filters);
- *   - if every part brings one answer, the newness search decides (no
- *     filters).
+ *   - two parts with a common answer are counted once;
+ *   - if every part brings one answer, the newness search decides.
+ * Where these two look for a match, the variables of filters stay together
+ * in one copy, whose match is known to pass them.
  * Each of these may be left out; the result is then larger, never wrong.
  * Cost: 2^atoms sets, 3^atoms groups, within the work budget.
  */
@@ -243,15 +244,19 @@ static enum status partitions(struct set *s, unsigned left, unsigned *groups,
 
 /* --- one set -------------------------------------------------------------- */
 
-static enum status overlaps(struct set *s, uint32_t c, uint32_t d, bool *yes,
-                            struct err *err)
+/* A match into the glued structure that has both c's and d's atom at b.
+ * Filters hold where the variables are those of one copy: `home`. */
+static enum status overlaps(struct set *s, uint32_t c, uint32_t d,
+                            uint32_t home, bool *yes, struct err *err)
 {
     const struct tab *phi = s->t->phi, *g = s->gl.g;
     uint32_t *map = NEWS(s->t->a, uint32_t, phi->n_el);
     if (!map)
         return err_nomem(err);
     for (uint32_t e = 0; e < phi->n_el; e++)
-        map[e] = phi->flag[e] & EL_CONST ? e : NO_EL;
+        map[e] = phi->flag[e] & EL_CONST   ? e
+                 : phi->flag[e] & EL_FIXED ? glue_el(&s->gl, home, e)
+                                           : NO_EL;
     *yes = false;
     const struct tab_atom *b = &g->atoms[s->gl.b];
     if (!preset_row(&phi->atoms[s->gl.atom[c]], b, map) ||
@@ -265,13 +270,13 @@ static enum status overlaps(struct set *s, uint32_t c, uint32_t d, bool *yes,
 
 static enum status find_overlaps(struct set *s, struct err *err)
 {
-    if (tab_has_filters(s->t->phi))
-        return OK;
+    uint32_t homes = tab_has_filters(s->t->phi) ? s->gl.n : 1;
     for (uint32_t c = 0; c < s->gl.n; c++)
         for (uint32_t d = 0; d < c; d++) {
             bool yes = false;
-            if (s->alive >> c & s->alive >> d & 1)
-                TRY(overlaps(s, c, d, &yes, err));
+            for (uint32_t h = 0; h < homes && !yes; h++)
+                if (s->alive >> c & s->alive >> d & 1)
+                    TRY(overlaps(s, c, d, h, &yes, err));
             if (yes) {
                 s->overlap[c] |= 1u << d;
                 s->overlap[d] |= 1u << c;
@@ -315,7 +320,10 @@ static enum status study_set(struct tightener *t, unsigned mask, u128 sum,
     *out = 0;
     if (s->gl.g->unsat)
         return OK;
-    if (all_one(t, mask) && !tab_has_filters(t->phi)) {
+    *out = sum;
+    if (!glue_is_one(&s->gl))
+        return OK;
+    if (all_one(t, mask)) {
         enum newness found;
         TRY(newness_search(t->a, &s->gl, t->work, &found, err));
         *out = found == NEW_FAILS ? 0 : n;

@@ -21,8 +21,9 @@ struct search {
 void tab_identity(const struct tab *t, uint32_t *map)
 {
     for (uint32_t e = 0; e < t->n_el; e++)
-        map[e] = t->flag[e] & (EL_CONST | EL_FREE | EL_FIXED) ? tab_find(t, e)
-                                                              : NO_EL;
+        map[e] = t->flag[e] & (EL_CONST | EL_FREE | EL_FIXED | EL_ROWID)
+                     ? tab_find(t, e)
+                     : NO_EL;
 }
 
 static bool compatible(const struct search *s, uint32_t e, uint32_t f)

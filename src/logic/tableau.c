@@ -141,10 +141,12 @@ static enum status read_elements(struct arena *a, struct tab *t,
     vset out = cq_free(q), filter = cq_filter_vars(q);
     for (uint32_t v = 0; v < q->n_vars; v++) {
         unsigned f = vset_has(out, v) ? EL_FREE : 0;
-        if (vset_has(filter, v) || q->vars[v].is_rowid)
+        if (vset_has(filter, v))
             f |= EL_FIXED;
-        if (cq_var_nonnull(q, v) || q->vars[v].is_rowid)
+        if (cq_var_nonnull(q, v))
             f |= EL_NONNULL;
+        if (q->vars[v].is_rowid)
+            f |= EL_ROWID | EL_NONNULL;
         new_el(t, (uint8_t)f, (int32_t)v);
     }
     return OK;

@@ -19,9 +19,10 @@
 enum {
     EL_CONST = 1,
     EL_FREE = 2,    /* among the outputs */
-    EL_FIXED = 4,   /* in a filter, or a row id: the core must keep it */
+    EL_FIXED = 4,   /* in a filter: the core must keep it */
     EL_NONNULL = 8, /* never NULL in a match */
     EL_CALC = 16,   /* computed: never merged with anything */
+    EL_ROWID = 32,  /* of a bag: the core keeps it, bags are not merged */
 };
 
 #define NO_EL UINT32_MAX

@@ -186,6 +186,37 @@ static void witness_families(void **state)
     }
 }
 
+/* Filters: unbounded where any number of values passes them. */
+static void families_with_filters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        bool unbounded;
+    } cases[] = {
+        {"Q(x) :- R(x,y), S(y,z), x != z.", true},
+        {"Q(x) :- R(x,y), S(y,z), x < z.", true},
+        {"Q(x) :- R(x,y), S(y,z), 5 <= z, y < x.", true},
+        {"Q(x) :- R(x,y), S(y,z), x < 5, z < x, y != 5.", true},
+        {"Q(x) :- R(x,y), S(y,z), 'b' < x, z < 'd'.", true},
+        {"Q(x) :- R(x,y), S(y,z), 5 < x, x < 9.", false},
+        {"Q(x) :- R(x,y), S(y,z), 5 < z, z < x, x < y, y < 9.", false},
+        /* x is new only if it is the only other one: sensitivity 2 */
+        {"Q(x) :- R(x), R(y), x != y.", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rules r;
+        rules_init(&r);
+        struct bound b = analyse(&r, cases[i].rule);
+        is(b.upper, U128_INF);
+        if ((b.lower == U128_INF) != cases[i].unbounded)
+            fail_msg("%s", cases[i].rule);
+        assert_int_equal(b.exact, cases[i].unbounded);
+        assert_true(b.has_witness);
+        assert_true(rules_fini(&r));
+    }
+}
+
 /* The checker is not easily fooled. */
 static struct check recount(struct rules *r, const char *rule,
                             const char rows[][3], size_t n, size_t insert)
@@ -289,6 +320,7 @@ int main(void)
         cmocka_unit_test(bags),
         cmocka_unit_test(intervals),
         cmocka_unit_test(witness_families),
+        cmocka_unit_test(families_with_filters),
         cmocka_unit_test(checker),
         cmocka_unit_test(outputs),
         cmocka_unit_test(small_budget),
