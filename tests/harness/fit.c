@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <math.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "harness/fit.h"
@@ -94,6 +95,43 @@ double fit_chi2(const struct noise *from, const struct noise *law, mpq_srcptr s,
     for (size_t i = 0; i < b.n; i++)
         mpz_clear(b.cut[i]);
     return st == OK ? stat_chi2(count, prob, 2 * b.n + 1, draws) : -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return mpz_cmp(*(const mpz_t *)a, *(const mpz_t *)b);
+}
+
+double fit_ks(const struct noise *n, const char *off, unsigned draws,
+              struct entropy *rng)
+{
+    struct law l;
+    mpq_t s, drawn;
+    mpz_t *v = calloc(draws, sizeof *v);
+    assert_non_null(v);
+    mpq_inits(s, drawn, NULL);
+    assert_int_equal(rat_read(str_of(off), "off", drawn, NULL), OK);
+    mpq_set_ui(s, 1000000000000, 1);
+    mpq_mul(drawn, drawn, s);
+    for (unsigned i = 0; i < draws; i++) {
+        mpz_init(v[i]);
+        assert_int_equal(noise_draw(n, drawn, rng, v[i], NULL), OK);
+        mpz_abs(v[i], v[i]);
+    }
+    qsort(v, draws, sizeof *v, compare);
+    law_open(&l, n, 128);
+    double worst = 0;
+    for (unsigned i = 0; i < draws; i++) {
+        double above = mpz_sgn(v[i]) ? law_tail(&l, s, v[i]) : 1;
+        double seen = 1 - i / (double)draws;
+        worst = fmax(worst,
+                     fmax(fabs(above - seen), fabs(above - seen + 1. / draws)));
+        mpz_clear(v[i]);
+    }
+    law_close(&l);
+    free(v);
+    mpq_clears(s, drawn, NULL);
+    return stat_ks_tail(worst, draws);
 }
 
 void fit_noise(struct noise *n, enum noise_kind kind, const char *epsilon,

@@ -16,6 +16,11 @@ double fit_chi2(const struct noise *from, const struct noise *law, mpq_srcptr s,
                 mpq_srcptr law_s, unsigned draws, struct entropy *rng,
                 fit_sampler sampler);
 
+/* p-value of Kolmogorov and Smirnov's test on |noise|, at a scale so large that
+ * rounding does not show; `off` multiplies the scale of the draws. */
+double fit_ks(const struct noise *n, const char *off, unsigned draws,
+              struct entropy *rng);
+
 /* Calibrates for tests; any failure fails the test. Texts as in rat_read;
  * epsilon is rho for arsinh-normal. */
 void fit_noise(struct noise *n, enum noise_kind kind, const char *epsilon,

@@ -72,13 +72,28 @@ void suite_law(const struct suite *cfg)
         for (unsigned i = 0; i < 5; i++) {
             mpq_t s;
             rat(s, scales[i]);
-            unsigned draws = (i == 2 ? 6 : 1) * cfg->draws;
+            unsigned draws = (i == 2 ? 4 : 1) * cfg->draws;
             double p = run(cfg, 100 + 10 * c + i, &n, &n, s, s, draws, NULL);
             if (!(p > cfg->alpha))
                 fail_msg("%s %s at scale %s: p = %g", noise_name(n.kind),
                          cases[c].epsilon, scales[i], p);
             mpq_clear(s);
         }
+        noise_fini(&n);
+    }
+}
+
+void suite_ks(const struct suite *cfg, const char *off, bool rejected)
+{
+    for (unsigned c = 0; c < CASES; c++) {
+        struct noise n;
+        struct source src;
+        fit_noise(&n, cases[c].kind, cases[c].epsilon, cases[c].beta);
+        open_source(&src, cfg, 400 + c);
+        double p = fit_ks(&n, off, cfg->draws, src.rng);
+        entropy_close(src.kernel);
+        if ((p < cfg->alpha) != rejected)
+            fail_msg("%s %s: p = %g", noise_name(n.kind), cases[c].epsilon, p);
         noise_fini(&n);
     }
 }
@@ -125,7 +140,7 @@ void suite_refined(const struct suite *cfg)
         mpq_t s;
         rat(s, "1000");
         fit_noise(&n, cases[c].kind, cases[c].epsilon, cases[c].beta);
-        double p = run(cfg, 200 + c, &n, &n, s, s, cfg->draws / 2, few_bits);
+        double p = run(cfg, 200 + c, &n, &n, s, s, cfg->draws / 4, few_bits);
         if (!(p > cfg->alpha))
             fail_msg("%s refined: p = %g", noise_name(n.kind), p);
         noise_fini(&n);

@@ -16,6 +16,7 @@ struct suite {
 };
 
 void suite_law(const struct suite *cfg);
+void suite_ks(const struct suite *cfg, const char *off, bool rejected);
 void suite_groups(const struct suite *cfg);
 void suite_refined(const struct suite *cfg);
 /* Defects: a scale 5 % off (cases from..to-1), one sign only and truncation,

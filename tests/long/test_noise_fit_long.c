@@ -1,6 +1,6 @@
 /*
  * Goodness of fit with many draws from fresh bytes of the kernel. Chance of a
- * false alarm: 1e-9 per fit, 52 fits.
+ * false alarm: 1e-9 per fit, 66 fits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "harness/fit_suite.h"
 
-static const struct suite cfg = {.draws = 20000, .alpha = 1e-9, .fresh = true};
+static const struct suite cfg = {.draws = 15000, .alpha = 1e-9, .fresh = true};
 
 /* defects need fewer draws to be seen */
 static const struct suite defects = {
@@ -20,6 +20,13 @@ static void draws_have_the_law(void **state)
 {
     (void)state;
     suite_law(&cfg);
+}
+
+static void distances_are_small(void **state)
+{
+    (void)state;
+    suite_ks(&cfg, "1", false);
+    suite_ks(&cfg, "1.06", true);
 }
 
 static void groups_have_the_law(void **state)
@@ -47,6 +54,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_have_the_law),
+        cmocka_unit_test(distances_are_small),
         cmocka_unit_test(groups_have_the_law),
         cmocka_unit_test(refined_draws_have_the_law),
         cmocka_unit_test(defects_are_noticed),

@@ -10,12 +10,19 @@
 
 #include "harness/fit_suite.h"
 
-static const struct suite cfg = {.draws = 1000, .alpha = 1e-6};
+static const struct suite cfg = {.draws = 900, .alpha = 1e-6};
 
 static void draws_have_the_law(void **state)
 {
     (void)state;
     suite_law(&cfg);
+}
+
+static void distances_are_small(void **state)
+{
+    (void)state;
+    suite_ks(&cfg, "1", false);
+    suite_ks(&cfg, "1.3", true);
 }
 
 static void groups_have_the_law(void **state)
@@ -58,6 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_have_the_law),
+        cmocka_unit_test(distances_are_small),
         cmocka_unit_test(groups_have_the_law),
         cmocka_unit_test(refined_draws_have_the_law),
         cmocka_unit_test(scale_defect_is_noticed),

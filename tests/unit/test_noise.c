@@ -453,6 +453,40 @@ static void calibrating_again_replaces(void **state)
     mpz_clear(x);
 }
 
+/* The slack that covers the rounding of S is there, in every kind. */
+static void beta_has_slack(void **state)
+{
+    (void)state;
+    static const enum noise_kind kinds[] = {
+        NOISE_SMOOTH_LAPLACE, NOISE_GENERALIZED_CAUCHY, NOISE_STAIRCASE,
+        NOISE_ARSINH_NORMAL};
+    mpq_t want, least;
+    mpq_inits(want, least, NULL);
+    set(least, "1/5");
+    mpq_set_ui(want, 1, 1);
+    mpq_div_2exp(want, want, 60);
+    mpq_mul(want, want, least);
+    mpq_add(want, want, least);
+    for (int i = 0; i < 4; i++) {
+        struct noise n;
+        fit_noise(&n, kinds[i], "2", "1/5");
+        assert_true(mpq_equal(n.scale_beta, want));
+        assert_true(mpq_equal(n.beta, want));
+        noise_fini(&n);
+    }
+    struct guarantee g;
+    struct noise n;
+    guarantee_init(&g);
+    noise_init(&n);
+    set(g.epsilon, "2");
+    assert_int_equal(noise_calibrate_smooth_groups(&g, 2, least, &n, NULL), OK);
+    assert_true(mpq_equal(n.scale_beta, want));
+    assert_true(mpq_cmp(n.beta, want) >= 0);
+    guarantee_fini(&g);
+    noise_fini(&n);
+    mpq_clears(want, least, NULL);
+}
+
 static void groups_beyond_reach_are_refused(void **state)
 {
     (void)state;
@@ -492,6 +526,7 @@ int main(void)
         cmocka_unit_test(released_scale_is_smooth),
         cmocka_unit_test(exhausted_memory_is_reported),
         cmocka_unit_test(calibrating_again_replaces),
+        cmocka_unit_test(beta_has_slack),
         cmocka_unit_test(groups_beyond_reach_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
