@@ -325,6 +325,14 @@ static bool certify_tail(const struct row *row)
     return ok;
 }
 
+static bool certify_all(const struct row *row)
+{
+    bool ok = certify_tail(row);
+    for (unsigned long i = 0; ok && i < 16; i++)
+        ok = certify(row, i, 0);
+    return ok;
+}
+
 static bool certify_row(unsigned long r, unsigned long s, unsigned long a)
 {
     struct row row;
@@ -335,11 +343,30 @@ static bool certify_row(unsigned long r, unsigned long s, unsigned long a)
     mpq_canonicalize(row.a);
     mpq_set_ui(row.rs, r * 1000001, 1000000 * s); /* r (1 + 10^-6) / sigma */
     mpq_canonicalize(row.rs);
-    bool ok = certify_tail(&row);
-    for (unsigned long i = 0; ok && i < 16; i++)
-        ok = certify(&row, i, 0);
+    bool ok = certify_all(&row);
     mpq_clears(row.s2, row.a, row.rs, NULL);
     return ok;
+}
+
+/* What the calibration gives, not only what the table says: at rho = 1/2,
+ * where sqrt(2 rho) is 1, so that alpha = a and r = beta. */
+static void calibrated_arsinh_is_certified(void **state)
+{
+    (void)state;
+    static const char *const betas[] = {"0.001",  "0.0499", "0.1",
+                                        "0.1001", "0.26",   "0.355"};
+    for (int i = 0; i < 6; i++) {
+        struct noise n;
+        struct row row;
+        fit_noise(&n, NOISE_ARSINH_NORMAL, "0.5", betas[i]);
+        mpq_inits(row.s2, row.a, row.rs, NULL);
+        mpq_mul(row.s2, n.a, n.a);
+        mpq_set(row.a, n.b);
+        mpq_div(row.rs, n.scale_beta, n.a);
+        assert_true(certify_all(&row));
+        mpq_clears(row.s2, row.a, row.rs, NULL);
+        noise_fini(&n);
+    }
 }
 
 static void arsinh_table_is_certified(void **state)
@@ -514,6 +541,7 @@ int main(void)
         cmocka_unit_test(cauchy_alpha_has_a_certificate),
         cmocka_unit_test(staircase_is_private),
         cmocka_unit_test(arsinh_table_is_certified),
+        cmocka_unit_test(calibrated_arsinh_is_certified),
         cmocka_unit_test(arsinh_divergences_stay_below),
         cmocka_unit_test(groups_stay_below_epsilon),
         cmocka_unit_test(gaussian_keeps_epsilon_delta),
