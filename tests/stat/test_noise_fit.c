@@ -24,7 +24,7 @@ static void distances_are_small(void **state)
 {
     (void)state;
     suite_ks(&cfg, "1", false);
-    suite_ks(&cfg, "1.3", true);
+    suite_ks(&cfg, "1.5", true);
 }
 
 static void groups_have_the_law(void **state)
