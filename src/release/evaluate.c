@@ -77,3 +77,34 @@ enum status evaluate_join(struct prepared *p, const struct cq *q,
                                .ctx = p->session};
     return join_open(&p->session->mem, q, e->store, &opt, &e->join, err);
 }
+
+enum status evaluate_counts(struct prepared *p, struct evaluated *e,
+                            const struct group_keys *k, u128 *out,
+                            struct err *err)
+{
+    if (!p->query->n_group)
+        return join_count(e->join, out, err);
+    /* normalisation may drop a key that a constraint makes redundant; the
+     * keys are those of the query as written */
+    struct evaluated grouped = {.store = e->store};
+    TRY(evaluate_join(p, p->query, &grouped, err));
+    enum status s = join_count_groups(grouped.join, k->vals, k->n, out, err);
+    join_close(grouped.join);
+    return s;
+}
+
+enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
+                            mpq_srcptr beta, mpq_srcptr factor,
+                            struct secret_rat *out, struct err *err)
+{
+    struct sens s = {0};
+    struct sens_options opt = {
+        .beta = beta, .order = p->schema.order, .global_upper = p->bound.upper};
+    enum status st = sens_compute(&p->arena, p->normal, e->join, &opt, &s, err);
+    if (st == OK) {
+        mpq_mul(s.s, s.s, factor);
+        secret_rat_set(out, s.s);
+    }
+    sens_fini(&s);
+    return st;
+}

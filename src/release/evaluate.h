@@ -6,6 +6,8 @@
 #define RELEASE_EVALUATE_H
 
 #include "join/join.h"
+#include "num/secret.h"
+#include "release/groups.h"
 #include "release/prepare.h"
 #include "sens/sens.h"
 
@@ -22,6 +24,16 @@ enum status evaluate_load(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err) WARN_UNUSED;
 enum status evaluate_join(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err) WARN_UNUSED;
+
+/* One count for each key, or one in all. `e` was opened with p->normal. */
+enum status evaluate_counts(struct prepared *p, struct evaluated *e,
+                            const struct group_keys *k, u128 *out,
+                            struct err *err) WARN_UNUSED;
+/* factor times the smooth sensitivity for beta. */
+enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
+                            mpq_srcptr beta, mpq_srcptr factor,
+                            struct secret_rat *out,
+                            struct err *err) WARN_UNUSED;
 
 /* --- constraints ---------------------------------------------------------- */
 

@@ -148,36 +148,6 @@ static enum status draw_one(struct release *r, u128 count,
     return st;
 }
 
-/* The smooth sensitivity times the factor of the choice. */
-static enum status measure(struct release *r, mpq_srcptr beta,
-                           struct secret_rat *out, struct err *err)
-{
-    struct sens s = {0};
-    struct sens_options opt = {.beta = beta,
-                               .order = r->p.schema.order,
-                               .global_upper = r->p.bound.upper};
-    enum status st =
-        sens_compute(&r->p.arena, r->p.normal, r->data.join, &opt, &s, err);
-    if (st == OK) {
-        mpq_mul(s.s, s.s, r->choice.factor);
-        secret_rat_set(out, s.s);
-    }
-    sens_fini(&s);
-    return st;
-}
-
-static enum status count(struct release *r, u128 *counts, struct err *err)
-{
-    if (!r->p.query->n_group)
-        return join_count(r->data.join, counts, err);
-    struct evaluated grouped = {.store = r->data.store};
-    TRY(evaluate_join(&r->p, r->p.query, &grouped, err));
-    enum status s =
-        join_count_groups(grouped.join, r->keys.vals, r->keys.n, counts, err);
-    join_close(grouped.join);
-    return s;
-}
-
 /* Everything secret is computed before the first random bit is used. */
 static enum status draw(struct release *r, const u128 *counts, size_t n,
                         struct secret_rat *s, struct secret_rat *s_error,
@@ -186,9 +156,10 @@ static enum status draw(struct release *r, const u128 *counts, size_t n,
     const struct choice *c = &r->choice;
     bool smooth = c->noise.smooth, estimate = mpq_sgn(c->error_epsilon) != 0;
     if (smooth)
-        TRY(measure(r, c->beta, s, err));
+        TRY(evaluate_smooth(&r->p, &r->data, c->beta, c->factor, s, err));
     if (smooth && estimate)
-        TRY(measure(r, c->error_beta, s_error, err));
+        TRY(evaluate_smooth(&r->p, &r->data, c->error_beta, c->factor, s_error,
+                            err));
     for (size_t i = 0; i < n; i++)
         TRY(draw_one(r, counts[i], smooth ? s : NULL, rng, err));
     if (!smooth)
@@ -208,7 +179,7 @@ static enum status evaluate(struct release *r, struct err *err)
         return err_nomem(err);
     TRY(evaluate_valid(&r->p, r->data.store, err));
     TRY(evaluate_join(&r->p, r->p.normal, &r->data, err));
-    TRY(count(r, counts, err));
+    TRY(evaluate_counts(&r->p, &r->data, &r->keys, counts, err));
     TRY(entropy_open(&rng, err));
     secret_rat_init(&s);
     secret_rat_init(&s_error);
