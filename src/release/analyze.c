@@ -3,6 +3,7 @@
  * PRIVACY: nothing here can see rows, so everything may be shown.
  */
 #include <math.h>
+#include <string.h>
 
 #include "release/analysis.h"
 #include "release/answer.h"
@@ -235,6 +236,20 @@ static void text_witness(struct sb *b, const struct prepared *p)
     sb_char(b, '\n');
 }
 
+/* "a; b" as the options one would type. */
+static void text_constraints(struct sb *b, struct str s)
+{
+    while (s.n) {
+        const char *semicolon = memchr(s.p, ';', s.n);
+        struct str one = {s.p, semicolon ? (size_t)(semicolon - s.p) : s.n};
+        sb_printf(b, "--constraint '%.*s'", PSTR(str_trim(one)));
+        size_t used = one.n + (semicolon ? 1 : 0);
+        s = (struct str){s.p + used, s.n - used};
+        if (s.n)
+            sb_cstr(b, " ");
+    }
+}
+
 void analysis_text(struct sb *b, struct prepared *p)
 {
     const struct bound *x = &p->bound;
@@ -262,10 +277,11 @@ void analysis_text(struct sb *b, struct prepared *p)
     sb_printf(b, "\n             (a change: %.*s)\n",
               PSTR(prepare_neighbours_text(p)));
     text_witness(b, p);
-    for (size_t i = 0; i < x->n_advice; i++)
-        sb_printf(b,
-                  "advice       --constraint '%.*s' would bound it by %.*s\n",
-                  PSTR(x->advice[i].constraint), PSTR(x->advice[i].upper));
+    for (size_t i = 0; i < x->n_advice; i++) {
+        sb_cstr(b, "advice       ");
+        text_constraints(b, x->advice[i].constraint);
+        sb_printf(b, " would bound it by %.*s\n", PSTR(x->advice[i].upper));
+    }
     if (x->explanation.n)
         sb_printf(b, "why\n%.*s\n", PSTR(x->explanation));
 }

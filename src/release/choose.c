@@ -244,9 +244,7 @@ static enum status unbounded(struct prepared *p, const struct err *why,
             "one row of a private table can change this count without limit");
     err_detail(err, "%s", why->message);
     if (p->bound.n_advice)
-        err_hint(err,
-                 "Declare a bound if one holds, for example --constraint "
-                 "'%.*s'.",
+        err_hint(err, "Declare a bound if one holds, for example: %.*s.",
                  PSTR(p->bound.advice[0].constraint));
     return E_UNBOUNDED;
 }

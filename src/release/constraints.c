@@ -105,7 +105,7 @@ static enum status check_one(struct prepared *p, uint32_t table,
                              const struct degree *d, size_t *rows,
                              struct violations *out, struct err *err)
 {
-    bool whole = d->n_y == t->n_cols;
+    bool whole = d->y_is_all || d->n_y == t->n_cols;
     bool rows_differ = whole && (d->is_key || d->n_x == 0);
     struct order o = {t, d, d->y, rows_differ ? 0 : d->n_y};
     if (!loaded(t, d->x, d->n_x) || !loaded(t, o.y, o.n_y))

@@ -179,7 +179,30 @@ static enum status from_table(struct prepared *p, uint32_t atom, uint32_t col,
     return s;
 }
 
-/* --- both ------------------------------------------------------------------
+/* --- keys of the policy --------------------------------------------------- */
+
+/* The values that the policy lists for a column the key stands in. */
+static enum status from_policy(struct prepared *p, uint32_t var,
+                               value_list *out, struct err *err)
+{
+    const struct cq *q = p->query;
+    for (uint32_t a = 0; a < q->n_atoms; a++) {
+        const struct table *t = &p->schema.tables.p[q->atoms[a].table];
+        for (uint32_t c = 0; c < q->atoms[a].n_args; c++) {
+            const struct term *at = &q->atoms[a].args[c];
+            if (at->kind != TERM_VAR || at->id != var)
+                continue;
+            for (size_t i = 0; i < t->cols[c].n_domain; i++)
+                TRY(add_value(p, out, t->cols[c].domain[i], err));
+            if (out->n)
+                return OK;
+        }
+    }
+    return OK;
+}
+
+/* --- all of them
+ * ------------------------------------------------------------------
  */
 
 static enum status private_keys(struct prepared *p, uint32_t col,
@@ -206,6 +229,8 @@ static enum status column_keys(struct prepared *p, uint32_t col,
     if (t->kind == TERM_CONST)
         return add_value(p, out, p->query->consts[t->id], err);
     TRY(declared(p, col, out, err));
+    if (!out->n)
+        TRY(from_policy(p, t->id, out, err));
     if (out->n)
         return OK;
     if (!public_column(p, t->id, &atom, &c))

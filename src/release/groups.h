@@ -1,8 +1,8 @@
 /*
- * The keys of GROUP BY, from public facts: declared with --groups, or the
- * values in a public table of the query. Every key gets an answer, also where
- * no row has it. PRIVACY: keys are never taken from private rows: that a key
- * occurs is an answer nobody paid for.
+ * The keys of GROUP BY, from public facts: declared with --groups or in
+ * the policy, or the values in a public table of the query. Every key gets an
+ * answer, also where no row has it. PRIVACY: keys are never taken from private
+ * rows: that a key occurs is an answer nobody paid for.
  */
 #ifndef RELEASE_GROUPS_H
 #define RELEASE_GROUPS_H

@@ -78,6 +78,13 @@ static struct str settings(struct release *r)
         sb_cstr(&b, i ? ", " : "; groups ");
         value_print(&b, &r->keys.vals[i]);
     }
+    for (size_t t = 0; t < r->p.schema.tables.n; t++) {
+        const struct table *d = &r->p.schema.tables.p[t];
+        for (size_t i = 0; i < d->degrees.n; i++) {
+            sb_cstr(&b, "; ");
+            degree_print(&b, d, &d->degrees.p[i]);
+        }
+    }
     sb_cstr(&b, "; ");
     cq_print(&b, r->p.normal);
     return b.failed ? (struct str){0} : sb_view(&b);

@@ -188,6 +188,9 @@ static enum status add_all(struct scan *c, size_t table, const cols_vec *x,
                          c->err));
     if (t->degrees.n > before)
         t->degrees.p[before].y_is_all = true;
+    /* a key names every row, so it has no NULL; loading checks that */
+    for (size_t i = 0; is_key && k == 1 && i < x->n; i++)
+        t->cols[x->p[i]].not_null = true;
     return OK;
 }
 

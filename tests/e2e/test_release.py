@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Releases from outside: what is charged, what is repeated, what is withheld,
+groups, deadlines, both kinds of neighbours, cancelling."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+DPCOUNT = os.environ["DPC_BUILD"] + "/dpcount"
+problems = []
+
+
+def check(what, ok, more=""):
+    if not ok:
+        problems.append(f"{what} {more}")
+
+
+def run(*args):
+    r = subprocess.run([DPCOUNT] + list(args), capture_output=True, text=True, timeout=60)
+    try:
+        return r.returncode, json.loads(r.stdout), r.stderr
+    except ValueError:
+        return r.returncode, r.stdout, r.stderr
+
+
+def release(*args, epsilon="0.1"):
+    return run("release", "--format", "json", "--ledger", "l", "--epsilon", epsilon, "--db", "data", *args)
+
+
+def spent(*args):
+    return run("budget", "show", "--format", "json", "--ledger", "l", *args)[1]["spent"]
+
+
+def write(name, text):
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    with open(name, "w") as f:
+        f.write(text)
+
+
+folder = tempfile.TemporaryDirectory(prefix="dpc-release-")
+os.chdir(folder.name)
+write("data/pat.csv", "id,sex\n" + "".join(f"{i},{'FM'[i % 2]}\n" for i in range(500)))
+write("data/visit.csv", "pat,day\n" + "".join(f"{i % 500},{i}\n" for i in range(900)))
+write("data/code.csv", "code\nF\nM\nX\n")
+run("budget", "init", "--ledger", "l", "--epsilon", "100", "--delta", "1e-5")
+COUNT = "SELECT COUNT(*) FROM pat"
+JOIN = "SELECT COUNT(*) FROM pat JOIN visit ON visit.pat = pat.id"
+
+# asked twice: paid once; --fresh pays again; another analyst pays
+first = release(COUNT)[1]
+again = release(COUNT)[1]
+check("repeat", again["answer"] == first["answer"] and again["receipt"] == first["receipt"] and again["repeated"])
+check("free", spent() == 0.1, str(spent()))
+fresh = release("--fresh", COUNT)[1]
+check("fresh", fresh["receipt"] != first["receipt"] and spent() == 0.2)
+other = release("--analyst", "ann", COUNT)[1]
+check("analyst", other["receipt"] != first["receipt"] and spent() == 0.3)
+check("same text", release("select  count(*) from PAT")[1]["receipt"] == fresh["receipt"])
+check("other price", not release(COUNT, epsilon="0.2")[1]["repeated"])
+check("near", abs(first["answer"] - 500) < 400)
+time.sleep(0.01)
+write("data/pat.csv", "id,sex\n" + "".join(f"{i},{'FM'[i % 2]}\n" for i in range(501)))
+check("changed data pay", not release(COUNT)[1]["repeated"])
+
+# mechanisms
+status, a, _ = release(JOIN)
+check("smooth", status == 0 and a["mechanism"] == "smooth-laplace" and a["calibration"] == "residual", str(a))
+check("estimate", a["error"]["basis"] == "released" and a["error"]["p95"] > 0)
+check("no secret", not {"s", "scale", "sensitivity", "count", "residual"} & set(a))
+a = release("--error-budget", "none", JOIN)[1]
+check("no estimate", a["error"] is None)
+a = release("--constraint", "pat: id -> *", "--constraint", "visit: (pat, day) -> *",
+            "--constraint", "visit: pat -> day <= 2", JOIN)[1]
+check("bounded", a["mechanism"] == "discrete-laplace" and a["calibration"] == "global" and
+      a["error"]["basis"] == "public", str(a))
+for name in ("generalized-cauchy", "smooth-laplace"):
+    a = release("--mechanism", name, "--beta", "0.01", "--error-budget", "none", JOIN)[1]
+    check(name, a.get("mechanism") == name, str(a))
+a = release("--mechanism", "discrete-gaussian", "--delta", "1e-7", COUNT)[1]
+check("gaussian", a.get("mechanism") == "discrete-gaussian" and a["delta"] == 1e-7, str(a))
+status, a, _ = release("--public", "pat,visit,code", JOIN)
+check("public", status == 0 and a["answer"] == 900 and a["epsilon"] == 0 and a["receipt"] is None, str(a))
+
+# groups: every key, one price, l1 twice as large when rows are replaced
+before = spent()
+a = release("--groups", "F,M,X", "SELECT sex, COUNT(*) FROM pat GROUP BY sex")[1]
+check("groups", [g["key"] for g in a["groups"]] == [["F"], ["M"], ["X"]], str(a))
+check("one price", abs(spent() - before - 0.1) < 1e-9)
+b = release("--groups", "F,M,X", "--neighbours", "change-one", "SELECT sex, COUNT(*) FROM pat GROUP BY sex")[1]
+check("change-one", 1.7 < b["error"]["p95"] / a["error"]["p95"] < 2.3, f"{a['error']} {b['error']}")
+c = release("--order", "3", COUNT)[1]
+check("order", 2.5 < c["error"]["p95"] / first["error"]["p95"] < 3.5, str(c["error"]))
+a = release("--public", "code", "SELECT c.code, COUNT(*) FROM pat p JOIN code c ON c.code = p.sex GROUP BY c.code")[1]
+check("public keys", [g["key"] for g in a["groups"]] == [["F"], ["M"], ["X"]], str(a))
+status, a, _ = release("SELECT sex, COUNT(*) FROM pat GROUP BY sex")
+check("private keys", status == 3 and "--groups" in a["error"]["hint"])
+
+# withheld: one text whatever the reason, charged, reason in the owner's log only
+before = spent()
+texts = set()
+for i, reason in enumerate((["--constraint", "pat: sex -> id <= 3"], ["--constraint", "|visit| <= 5"],
+                            ["--memory", "2M"])):
+    status, a, err = release("--owner-log", "log", "--fresh", *reason, JOIN)
+    e = a.get("error", {})
+    check(f"withheld {reason}", status == 5 and e.get("code") == "withheld", f"{status} {a} {err}")
+    texts.add((e.get("message"), e.get("detail", "").split("Receipt")[0], e.get("hint"), err))
+check("one text", len(texts) == 1, str(texts))
+check("charged", abs(spent() - before - 0.3) < 1e-9, f"{before} {spent()}")
+log = open("log").read().splitlines()
+check("log", len(log) == 3 and "sex -> id" in log[0] and os.stat("log").st_mode & 0o777 == 0o600, str(log))
+
+# a deadline is kept, by answers and by failures
+start = time.monotonic()
+status, a, _ = release("--deadline", "0.4", "--fresh", COUNT)
+took = time.monotonic() - start
+check("deadline", status == 0 and 0.4 <= took < 3, f"{status} {took}")
+start = time.monotonic()
+status, a, _ = release("--deadline", "0.4", "--fresh", "--constraint", "|visit| <= 5", JOIN)
+took = time.monotonic() - start
+check("deadline of a failure", status == 5 and 0.4 <= took < 3, f"{status} {took}")
+
+# caps
+run("budget", "grant", "--ledger", "l", "--analyst", "bob", "--epsilon", "0.15")
+check("cap", release("--analyst", "bob", COUNT)[0] == 0 and release("--fresh", "--analyst", "bob", COUNT)[0] == 4)
+check("balance of bob", spent("--analyst", "bob") == 0.1)
+
+# zCDP
+run("budget", "init", "--ledger", "z", "--epsilon", "1", "--delta", "1e-6", "--composition", "zcdp")
+z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.01", "--db", "data", COUNT)[1]
+check("zcdp", z.get("mechanism") == "discrete-gaussian" and z.get("rho") == 0.01, str(z))
+z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.005", "--db", "data", JOIN)[1]
+check("zcdp join", z.get("mechanism") == "arsinh-normal", str(z))
+check("zcdp runs out", run("release", "--format", "json", "--ledger", "z", "--rho", "0.1", "--db", "data", COUNT)[0] == 4)
+
+# cancelling a long count: prompt, and nothing is charged before the hold
+write("big/e.csv", "a,b\n" + "".join(f"{i},{j}\n" for i in range(250) for j in range(250)))
+p = subprocess.Popen([DPCOUNT, "count", "--db", "big", "Q(a,b,c,d) :- e(a,b), e(b,c), e(c,d), e(d,a), a < c, b < d, a < b."],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+time.sleep(1)
+p.send_signal(signal.SIGINT)
+start = time.monotonic()
+out, err = p.communicate(timeout=30)
+check("cancel", p.returncode in (0, 6) and time.monotonic() - start < 10, f"{p.returncode} {err}")
+
+# two owners' commands warn
+check("warning", "private" in run("count", "--db", "data", COUNT)[2])
+status, a, _ = run("check", "--format", "json", "--db", "data", "--constraint", "pat: sex -> id <= 3")
+check("check", status == 5 and a["holds"] is False and a["violations"][0]["found"] == 251, str(a))
+status, a, _ = run("check", "--format", "json", "--db", "data", "--constraint", "pat: id -> *")
+check("check holds", status == 0 and a["holds"] is True)
+
+for p in problems:
+    print(p)
+print(f"{len(problems)} problems")
+os.chdir("/")
+sys.exit(bool(problems))
