@@ -97,6 +97,51 @@ def columns(scope, kind):
     return [n for n, k in scope if k == kind]
 
 
+# Forms that PostgreSQL has and SQLite has not, or has otherwise.
+EXTRA = {
+    "int": ["greatest(%s, 1)", "least(%s, 0)", "mod(%s, 3)", "round(%s)",
+            "CASE %s WHEN 1 THEN 2 WHEN 2 THEN NULL ELSE 0 END", "(%s * 1.5)::int"],
+    "numeric": ["round(%s)", "round(%s, 1)", "floor(%s)", "ceil(%s)", "greatest(%s, 1.5)",
+                "coalesce(%s, 0)", "(%s - 0.25)", "(%s * %s)", "round(%s * 7, -1)"],
+    "text": ["left(%s, 1)", "right(%s, 1)", "ltrim(%s, 'a')", "rtrim(%s, 'b%%')",
+             "btrim(%s, 'ab')", "CASE WHEN %s = 'a' THEN 'x' END", "substring(%s from 2)",
+             "substring(%s from -1 for 3)"],
+    "date": ["(%s + 1)", "(%s - 3)", "date_trunc('month', %s)::date",
+             "date_trunc('week', %s)::date", "greatest(%s, DATE '2000-01-15')"],
+    "boolean": ["coalesce(%s, true)", "(NOT %s)", "(%s IS NOT TRUE)"],
+}
+
+
+def extra_predicate(rng, scope, kind, x):
+    lit = lambda: literal(rng, kind)  # noqa: E731
+    forms = ["%s IS DISTINCT FROM %s" % (x, lit()),
+             "%s IS NOT DISTINCT FROM %s" % (x, rng.choice([lit(), "NULL"])),
+             "%s = ANY (ARRAY[%s, %s])" % (x, literal_cast(kind, lit()), literal_cast(kind, lit())),
+             "NOT %s = ANY (ARRAY[%s, %s])" % (x, literal_cast(kind, lit()), literal_cast(kind, lit())),
+             "(%s, 1) %sIN ((%s, 1), (%s, 2))" % (x, rng.choice(["", "NOT "]), lit(), lit())]
+    if kind == "date":
+        field, most = rng.choice([("year", 2020), ("month", 12), ("day", 31), ("dow", 6),
+                                  ("isodow", 7), ("doy", 366), ("week", 53), ("quarter", 4),
+                                  ("isoyear", 2019)])
+        forms += ["extract(%s from %s) = %d" % (field, x, rng.randint(most - 5, most)),
+                  "extract(%s from %s) > %d" % (field, x, rng.randint(0, most)),
+                  "date_trunc('year', %s) < '2020-01-01'" % x,
+                  "%s - DATE '2000-01-01' > %d" % (x, rng.randint(-5, 50))]
+    if kind == "text":
+        forms += ["%s ILIKE '%s'" % (x, rng.choice(["A%", "%B", "_"])),
+                  "position('b' in %s) = %d" % (x, rng.randint(0, 2))]
+    if kind == "int":
+        forms += ["%s BETWEEN SYMMETRIC 3 AND -1" % x, "%s::text = '1'" % x,
+                  "%s::float8 > 0.1" % x]
+    if kind == "numeric":
+        forms += ["%s::float8 = 0.5" % x, "%s::int = 2" % x]
+    return rng.choice(forms)
+
+
+def literal_cast(kind, text):
+    return "%s::%s" % (text, kind)
+
+
 def value(rng, scope, kind, depth=0):
     """An expression of one table of this kind, or None."""
     cols = columns(scope, kind)
@@ -105,6 +150,9 @@ def value(rng, scope, kind, depth=0):
     base = rng.choice(cols)
     if depth > 1 or rng.random() < 0.5:
         return base
+    if Maker.extra and rng.random() < 0.5:
+        form = rng.choice(EXTRA[kind])
+        return form % ((base,) * form.replace("%%", "").count("%s"))
     other = value(rng, scope, kind, depth + 1)
     if kind == "int":
         return rng.choice(["(%s + %s)", "(%s - %s)", "(%s * %s)", "coalesce(%s, %s)",
@@ -129,6 +177,8 @@ def predicate(rng, scope, depth=0):
         form = rng.choice(["(%s OR %s)", "(%s AND %s)", "NOT (%s)"])
         parts = tuple(predicate(rng, scope, depth + 1) for _ in range(form.count("%s")))
         return form % parts
+    if Maker.extra and rng.random() < 0.3:
+        return extra_predicate(rng, scope, kind, x)
     choice = rng.random()
     if choice < 0.15:
         return "%s IS %sNULL" % (x, rng.choice(["", "NOT "]))
@@ -178,7 +228,10 @@ class Query:
 
 
 class Maker:
+    extra = False  # PostgreSQL's own forms too
+
     def __init__(self, rng, tables, full):
+        Maker.extra = full
         self.rng, self.tables, self.full, self.n = rng, tables, full, 0
 
     def alias(self):
