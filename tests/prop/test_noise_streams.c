@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "harness/fit.h"
+#include "harness/law.h"
 #include "harness/scripted.h"
 #include "noise/inverse.h"
 #include "noise/sampler.h"
@@ -144,6 +145,74 @@ static void refinement_changes_nothing(void **state)
     mpq_clear(s);
 }
 
+/*
+ * The draw against the forward law, deep in the tail where no histogram
+ * reaches: V starts with up to 14 zero bytes, and the answer k must satisfy
+ * Q((k + 1/2)/S) <= V <= Q((k - 1/2)/S).
+ */
+static void check_inverse(const struct noise *n, unsigned zeros, unsigned seed)
+{
+    enum { BYTES = 32, PREC = 512 };
+    unsigned char bytes[BYTES + 1] = {0};
+    struct scripted script, random;
+    struct draw d;
+    struct law l;
+    struct iv q, v;
+    mpq_t s, w;
+    mpz_t k, u;
+    mpq_inits(s, w, NULL);
+    mpz_inits(k, u, NULL);
+    iv_init(&q, PREC);
+    iv_init(&v, PREC);
+    law_open(&l, n, PREC);
+    mpz_ui_pow_ui(mpq_numref(s), 10, 20);
+    assert_int_equal(entropy_bytes(scripted_seed(&random, seed), bytes + zeros,
+                                   BYTES - zeros, NULL),
+                     OK);
+    draw_begin(&d, scripted_bytes(&script, bytes, sizeof bytes, false), NULL);
+    assert_int_equal(sample_inverse(&d, n, s, 8 * BYTES, 8 * BYTES + 64, k),
+                     OK);
+    mpz_import(u, BYTES, 1, 1, 0, 0, bytes);
+    iv_set_z_2exp(&v, u, u, 8 * BYTES);
+    mpz_abs(k, k);
+    for (int side = -1; side <= 1; side += 2) {
+        mpz_mul_ui(mpq_numref(w), k, 2);
+        mpz_set_ui(mpq_denref(w), 2);
+        mpz_add_ui(mpq_numref(w), mpq_numref(w), 1);
+        mpz_sub_ui(mpq_numref(w), mpq_numref(w), side < 0 ? 2 : 0);
+        mpq_canonicalize(w);
+        mpq_div(w, w, s);
+        law_survival(&l, w, &q);
+        assert_true(side > 0 ? iv_less(&q, &v) : iv_less(&v, &q));
+    }
+    law_close(&l);
+    iv_fini(&q);
+    iv_fini(&v);
+    mpq_clears(s, w, NULL);
+    mpz_clears(k, u, NULL);
+}
+
+static void draws_invert_the_law(void **state)
+{
+    (void)state;
+    static const struct {
+        enum noise_kind kind;
+        const char *epsilon, *beta;
+    } cases[] = {{NOISE_SMOOTH_LAPLACE, "0.1", "0.01"},
+                 {NOISE_SMOOTH_LAPLACE, "1", "0.45"},
+                 {NOISE_SMOOTH_LAPLACE, "9", "3"},
+                 {NOISE_STAIRCASE, "5", "0.5"},
+                 {NOISE_STAIRCASE, "1", "0.3"}};
+    for (int c = 0; c < 5; c++) {
+        struct noise n;
+        fit_noise(&n, cases[c].kind, cases[c].epsilon, cases[c].beta);
+        for (unsigned zeros = 0; zeros <= 14; zeros += zeros < 2 ? 1 : 4)
+            for (unsigned seed = 0; seed < 6; seed++)
+                check_inverse(&n, zeros, 50 * zeros + seed);
+        noise_fini(&n);
+    }
+}
+
 static void all_kinds(struct noise n[7])
 {
     struct guarantee g;
@@ -254,6 +323,7 @@ int main(void)
         cmocka_unit_test(mpfr_and_rational_agree),
         cmocka_unit_test(rational_answers_satisfy_their_inequality),
         cmocka_unit_test(refinement_changes_nothing),
+        cmocka_unit_test(draws_invert_the_law),
         cmocka_unit_test(stuck_sources_end),
         cmocka_unit_test(failing_sources_are_reported),
     };
