@@ -314,6 +314,139 @@ long o_search(struct o_random *r, const struct o_query *q, int steps,
     return best;
 }
 
+/* --- recounting a witness --------------------------------------------------
+ */
+
+enum { W_ROWS = 400 };
+
+struct recount {
+    const struct o_query *q;
+    const struct bound_row *row[W_ROWS];
+    int rel[W_ROWS], n, without;
+    struct str val[O_VARS];
+    bool has[O_VARS];
+    struct str answer[W_ROWS][O_VARS];
+    int n_answers;
+};
+
+static struct str term_text(const struct recount *c, int term)
+{
+    static const char letters[] = "ab";
+    if (term >= O_CONST)
+        return (struct str){&letters[term - O_CONST], 1};
+    return c->val[term];
+}
+
+static bool filters_pass(const struct recount *c)
+{
+    for (int i = 0; i < c->q->n_cmps; i++) {
+        int o =
+            str_cmp(term_text(c, c->q->cmp[i].l), term_text(c, c->q->cmp[i].r));
+        int op = c->q->cmp[i].op;
+        if (op == 0 ? o == 0 : op == 1 ? o >= 0 : o > 0)
+            return false;
+    }
+    return true;
+}
+
+static void note_answer(struct recount *c)
+{
+    for (int a = 0; a < c->n_answers; a++) {
+        bool same = true;
+        for (int i = 0; i < c->q->n_free; i++)
+            same &= str_eq(c->answer[a][i], c->val[c->q->free[i]]);
+        if (same)
+            return;
+    }
+    for (int i = 0; i < c->q->n_free; i++)
+        c->answer[c->n_answers][i] = c->val[c->q->free[i]];
+    c->n_answers++;
+}
+
+static void match_from(struct recount *c, int atom)
+{
+    if (atom == c->q->n_atoms) {
+        if (filters_pass(c) && c->n_answers < W_ROWS)
+            note_answer(c);
+        return;
+    }
+    for (int r = 0; r < c->n; r++) {
+        struct str val[O_VARS];
+        bool has[O_VARS];
+        memcpy(val, c->val, sizeof val);
+        memcpy(has, c->has, sizeof has);
+        bool fits = r != c->without && c->rel[r] == c->q->atom[atom].rel;
+        for (int j = 0; fits && j < c->q->arity[c->rel[r]]; j++) {
+            int t = c->q->atom[atom].term[j];
+            if (t < O_CONST && !c->has[t]) {
+                c->has[t] = true;
+                c->val[t] = c->row[r]->vals[j];
+            }
+            fits = str_eq(term_text(c, t), c->row[r]->vals[j]);
+        }
+        if (fits)
+            match_from(c, atom + 1);
+        memcpy(c->val, val, sizeof val);
+        memcpy(c->has, has, sizeof has);
+    }
+}
+
+static bool rows_agree(const struct recount *c, int r, int s, unsigned cols)
+{
+    for (int j = 0; j < O_ARITY; j++)
+        if (cols >> j & 1 && !str_eq(c->row[r]->vals[j], c->row[s]->vals[j]))
+            return false;
+    return true;
+}
+
+static bool witness_allowed(const struct recount *c)
+{
+    for (int i = 0; i < c->q->n_cons; i++)
+        for (int r = 0; r < c->n; r++) {
+            int seen[W_ROWS], m = 0;
+            for (int s = 0; s < c->n; s++) {
+                bool fresh = c->rel[r] == c->q->con[i].rel &&
+                             c->rel[s] == c->rel[r] &&
+                             rows_agree(c, r, s, c->q->con[i].x);
+                for (int k = 0; fresh && k < m; k++)
+                    fresh = !rows_agree(c, seen[k], s, c->q->con[i].y);
+                if (fresh)
+                    seen[m++] = s;
+            }
+            if (m > c->q->con[i].k)
+                return false;
+        }
+    return true;
+}
+
+static int recount_without(struct recount *c, int without)
+{
+    c->without = without;
+    c->n_answers = 0;
+    memset(c->has, 0, sizeof c->has);
+    match_from(c, 0);
+    return c->n_answers;
+}
+
+/* Does the witness show what it says? */
+static bool witness_holds(const struct o_query *q, const struct schema *s,
+                          const struct bound_witness *w)
+{
+    static struct recount c;
+    memset(&c, 0, sizeof c);
+    c.q = q;
+    if (w->n_rows >= W_ROWS)
+        return true; /* too large for this recount */
+    for (size_t i = 0; i <= w->n_rows; i++) {
+        c.row[i] = i < w->n_rows ? &w->rows[i] : &w->insert;
+        c.rel[i] = str_is(s->tables.p[c.row[i]->table].name, "S");
+    }
+    c.n = (int)w->n_rows + 1;
+    return witness_allowed(&c) && !q->is_public[c.rel[w->n_rows]] &&
+           (u128)recount_without(&c, -1) == w->after &&
+           (u128)recount_without(&c, (int)w->n_rows) == w->before;
+}
+
 /* --- comparing ------------------------------------------------------------ */
 
 void o_analyse(const struct o_query *q, bool want_lower, struct o_result *out)
@@ -343,6 +476,10 @@ void o_analyse(const struct o_query *q, bool want_lower, struct o_result *out)
     out->upper = b.upper;
     out->lower = b.lower;
     out->exact = b.exact;
+    out->bad_witness =
+        b.has_witness && !witness_holds(q, &r.schema, &b.witness);
+    if (b.has_witness && b.lower != U128_INF)
+        out->bad_witness |= b.lower != b.witness.after - b.witness.before;
     for (size_t i = 0; i < b.n_relations; i++) {
         struct str name = r.schema.tables.p[b.relations[i].table].name;
         out->by_rel[str_is(name, "S")] = b.relations[i].upper;
@@ -375,7 +512,7 @@ int o_run(uint64_t seed, int pairs, int steps, bool want_lower)
         bool wrong = (u128)found > res.upper;
         for (int k = 0; k < O_RELS; k++)
             wrong |= (u128)by_rel[k] > res.by_rel[k];
-        wrong |= res.lower > res.upper;
+        wrong |= res.lower > res.upper || res.bad_witness;
         wrong |= res.exact && res.lower != res.upper;
         if (wrong && bad++ < 5)
             complain(&q, "bound broken", found, res.upper);

@@ -50,6 +50,7 @@ long o_search(struct o_random *r, const struct o_query *q, int steps,
 struct o_result {
     u128 upper, lower, by_rel[O_RELS];
     bool exact;
+    bool bad_witness; /* a recount of the witness says otherwise */
 };
 void o_analyse(const struct o_query *q, bool want_lower, struct o_result *out);
 

@@ -10,7 +10,7 @@
 static void bounds_hold(void **state)
 {
     (void)state;
-    assert_int_equal(o_run(2, 12000, 80, true), 0);
+    assert_int_equal(o_run(2, 25000, 80, true), 0);
 }
 
 int main(void)
