@@ -66,6 +66,9 @@ static void list_candidates(struct adviser *s, bool with_x)
         const struct tab_atom *at = &t->atoms[i];
         const struct table *tb = &t->q->schema->tables.p[at->table];
         uint32_t width = (uint32_t)tb->n_cols;
+        if (!with_x && at->n > width) /* a bag: only rows can be bounded */
+            add_candidate(s, (struct candidate){at->table, 0, width, false,
+                                                false, width});
         for (uint32_t y = 0; y < width && y < at->n; y++) {
             struct candidate c = {at->table, 0, y, with_x, false, width};
             if (t->flag[at->el[y]] & EL_CONST)
@@ -291,6 +294,11 @@ static void print_set(struct sb *b, const struct adviser *s)
         const struct table *t = &sc->tables.p[c->table];
         if (i > 0)
             sb_cstr(b, "; ");
+        if (c->y == c->width) {
+            sb_printf(b, "|%.*s| <= ", PSTR(t->name));
+            print_letter(b, i, s->n_set, 1);
+            continue;
+        }
         sb_str(b, t->name);
         sb_cstr(b, ": ");
         if (c->has_x)

@@ -125,13 +125,15 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
     TRY(lower_glue(l, err));
     if (l->best < l->target)
         TRY(lower_blowup(l, err));
-    return l->best < l->target ? lower_search(l, err) : OK;
+    if (l->best < l->target)
+        TRY(lower_search(l, err));
+    return l->best == 0 ? lower_canonical(l, err) : OK;
 }
 
 static enum status lower_side(struct analysis *s, struct err *err)
 {
     struct bound *b = s->out;
-    if (s->up.t->unsat || s->up.t->n_calcs > 0)
+    if (s->up.t->unsat)
         return OK;
     for (size_t i = 0; i < b->n_relations; i++) {
         struct bound_relation *r = &b->relations[i];

@@ -55,6 +55,55 @@ static bool spread(const struct tab *t, enum type *of)
     return changed;
 }
 
+static size_t count_consts(const struct expr *e)
+{
+    size_t n = e->op == X_CONST;
+    for (uint32_t i = 0; i < e->n_args; i++)
+        n += count_consts(e->args[i]);
+    return n;
+}
+
+/* 'a%' hints at a: what a pattern may match. */
+static enum status add_hints(struct arena *a, const struct expr *e,
+                             struct kinds *k, struct err *err)
+{
+    for (uint32_t i = 0; i < e->n_args; i++)
+        TRY(add_hints(a, e->args[i], k, err));
+    if (e->op != X_CONST || e->val.is_null)
+        return OK;
+    struct value v = e->val;
+    if (v.type == T_TEXT) {
+        char *p = arena_strdup(a, v.s.p, v.s.n);
+        size_t n = 0;
+        if (!p)
+            return err_nomem(err);
+        for (size_t i = 0; i < v.s.n; i++)
+            if (v.s.p[i] != '%')
+                p[n++] = v.s.p[i] == '_' ? 'a' : v.s.p[i];
+        v.s = (struct str){p, n};
+    }
+    k->hints[k->n_hints++] = v;
+    return OK;
+}
+
+static enum status list_hints(struct arena *a, const struct cq *q,
+                              struct kinds *k, struct err *err)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < q->n_preds; i++)
+        n += count_consts(q->preds[i].e);
+    for (uint32_t i = 0; i < q->n_calcs; i++)
+        n += count_consts(q->calcs[i].e);
+    k->hints = NEWS(a, struct value, n);
+    if (!k->hints)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < q->n_preds; i++)
+        TRY(add_hints(a, q->preds[i].e, k, err));
+    for (uint32_t i = 0; i < q->n_calcs; i++)
+        TRY(add_hints(a, q->calcs[i].e, k, err));
+    return OK;
+}
+
 enum status kinds_make(struct arena *a, const struct tab *phi,
                        struct kinds *out, struct err *err)
 {
@@ -72,7 +121,7 @@ enum status kinds_make(struct arena *a, const struct tab *phi,
             out->of_el[e] = q->vars[phi->var[e]].type;
     while (spread(phi, out->of_el))
         continue;
-    return OK;
+    return list_hints(a, q, out, err);
 }
 
 /* --- values --------------------------------------------------------------- */
@@ -136,6 +185,27 @@ static uint64_t place(struct kinds *k, const struct db *d, enum type type,
     return kinds_random(k, 90) + 1;
 }
 
+/* A value near a hint: the constant itself, one step off, or with a suffix. */
+static enum status hinted(struct db *d, struct kinds *k, enum type type,
+                          struct value *v, bool *found, struct err *err)
+{
+    *found = false;
+    if (k->n_hints == 0 || kinds_random(k, 2) == 0)
+        return OK;
+    const struct value *h = &k->hints[kinds_random(k, k->n_hints)];
+    if (h->type != (type == T_UNKNOWN ? T_TEXT : type))
+        return OK;
+    *v = *h;
+    *found = true;
+    if (h->type == T_INT || h->type == T_DATE || h->type == T_TIMESTAMP)
+        v->i = (int64_t)((uint64_t)h->i + kinds_random(k, 5) - 2);
+    if (h->type != T_TEXT || kinds_random(k, 2) == 0)
+        return OK;
+    v->s =
+        str_printf(d->a, "%.*s%u", PSTR(h->s), (unsigned)kinds_random(k, 100));
+    return v->s.p ? OK : err_nomem(err);
+}
+
 enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
                      struct err *err)
 {
@@ -144,7 +214,10 @@ enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
     *out = NO_EL;
     for (uint64_t n = d->vals.n - d->phi->q->n_consts, tries = 0; tries < 50;
          tries++, n++) {
-        TRY(make_value(d, type, place(k, d, type, n), &v, err));
+        bool found;
+        TRY(hinted(d, k, type, &v, &found, err));
+        if (!found)
+            TRY(make_value(d, type, place(k, d, type, n), &v, err));
         if (db_has(d, &v))
             continue;
         if (!VEC_PUSH(d->a, &d->vals, v))

@@ -5,7 +5,7 @@
 #include "bound/checker.h"
 #include "bound/lower.h"
 
-enum { GLUE_WORK = 300000 };
+enum { GLUE_WORK = 300000, CANONICAL_TRIES = 40 };
 
 /* --- offering ------------------------------------------------------------- */
 
@@ -31,6 +31,28 @@ static enum status row_values(struct lower *l, const struct db *d,
     return OK;
 }
 
+/* The value without the type and quotes that a query would need. */
+static void plain_text(struct sb *b, const struct value *v)
+{
+    struct sb full;
+    size_t from = 0, to;
+    sb_init(&full, b->arena);
+    value_print(&full, v);
+    if (full.failed) {
+        b->failed = true;
+        return;
+    }
+    for (to = full.n; from < full.n && full.p[from] != '\'';)
+        from++;
+    if (from < full.n && full.p[full.n - 1] == '\'') {
+        from++;
+        to--;
+    } else {
+        from = 0;
+    }
+    sb_add(b, full.p + from, to - from);
+}
+
 static enum status write_row(struct lower *l, const struct check_row *row,
                              struct bound_row *out, struct err *err)
 {
@@ -45,7 +67,7 @@ static enum status write_row(struct lower *l, const struct check_row *row,
         if (v->type == T_TEXT || v->type == T_UUID || v->type == T_DEC)
             sb_str(&b, v->s);
         else
-            value_print(&b, v);
+            plain_text(&b, v);
         if (b.failed)
             return err_nomem(err);
         out->vals[i] = sb_view(&b);
@@ -116,6 +138,27 @@ static enum status db_of_tab(struct lower *l, const struct glue *gl,
         if (*ok && i == gl->b)
             d->b = r;
     }
+    return OK;
+}
+
+enum status lower_canonical(struct lower *l, struct err *err)
+{
+    const struct tab *t = l->up->t;
+    for (int tries = 0; tries < CANONICAL_TRIES; tries++)
+        for (uint32_t i = 0; i < t->n_atoms && l->best == 0; i++) {
+            struct glue gl;
+            struct db d;
+            bool ok;
+            if (t->atoms[i].table != l->table)
+                continue;
+            TRY(glue_make(l->a, t, &i, 1, &gl, err));
+            if (gl.g->unsat)
+                return OK;
+            TRY(db_init(l->a, t, &d, err));
+            TRY(db_of_tab(l, &gl, &d, &ok, err));
+            if (ok)
+                TRY(lower_offer(l, &d, err));
+        }
     return OK;
 }
 

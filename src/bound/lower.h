@@ -25,6 +25,8 @@ struct kinds {
     enum type *of_el; /* for each element of phi */
     bool ordered;     /* there are comparisons: values at random places */
     uint64_t seed;
+    struct value *hints; /* constants of predicates, patterns made plain */
+    size_t n_hints;
 };
 
 enum status kinds_make(struct arena *a, const struct tab *phi,
@@ -69,6 +71,9 @@ enum status lower_offer(struct lower *l, const struct db *d,
 /* n answers hang on one row; true: the family grows without limit. */
 enum status lower_pump(struct lower *l, uint64_t n, bool *unbounded,
                        struct err *err) WARN_UNUSED;
+/* The query itself as a database, with values tried at random: for filters
+ * that the other ways do not understand. */
+enum status lower_canonical(struct lower *l, struct err *err) WARN_UNUSED;
 enum status lower_glue(struct lower *l, struct err *err) WARN_UNUSED;
 enum status lower_blowup(struct lower *l, struct err *err) WARN_UNUSED;
 enum status lower_search(struct lower *l, struct err *err) WARN_UNUSED;
