@@ -177,7 +177,7 @@ static uint64_t place(struct kinds *k, const struct db *d, enum type type,
     const struct cq *q = d->phi->q;
     if (!k->ordered || n > 60)
         return n + 1;
-    if (q->n_consts > 0 && kinds_random(k, 2)) {
+    if (q->n_consts > 0 && kinds_random(k, 4)) {
         const struct value *c = &q->consts[kinds_random(k, q->n_consts)];
         if (c->type == type && type != T_TEXT && type != T_DEC)
             return (uint64_t)c->i + kinds_random(k, 9) - 4;

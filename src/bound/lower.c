@@ -5,7 +5,7 @@
 #include "bound/checker.h"
 #include "bound/lower.h"
 
-enum { GLUE_WORK = 300000, CANONICAL_TRIES = 40 };
+enum { GLUE_WORK = 300000, CANONICAL_TRIES = 400 };
 
 /* --- offering ------------------------------------------------------------- */
 

@@ -217,6 +217,27 @@ static void families_with_filters(void **state)
     }
 }
 
+/* Predicates and computed columns: a witness of one answer is found. */
+static void predicates(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {
+        "Q(i) :- P(i,n), {like(n, 'a%')}.",
+        "Q(i) :- P(i,n), {eq(lower(n), 'x')}, i != 'b'.",
+        "Q(v) :- P(i,n), S(i), v := {lower(n)}.",
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct rules r;
+        rules_init(&r);
+        rules_constraint(&r, "P: 1 -> *");
+        struct bound b = analyse(&r, rules[i]);
+        is(b.upper, 1);
+        is(b.lower, 1);
+        assert_true(b.exact && b.has_witness);
+        assert_true(rules_fini(&r));
+    }
+}
+
 /* The checker is not easily fooled. */
 static struct check recount(struct rules *r, const char *rule,
                             const char rows[][3], size_t n, size_t insert)
@@ -321,6 +342,7 @@ int main(void)
         cmocka_unit_test(intervals),
         cmocka_unit_test(witness_families),
         cmocka_unit_test(families_with_filters),
+        cmocka_unit_test(predicates),
         cmocka_unit_test(checker),
         cmocka_unit_test(outputs),
         cmocka_unit_test(small_budget),
