@@ -35,7 +35,8 @@ static bool adopt(enum type *of, uint32_t e, enum type type)
 
 static bool share(enum type *of, uint32_t e, uint32_t f)
 {
-    return adopt(of, e, of[f]) | adopt(of, f, of[e]);
+    bool left = adopt(of, e, of[f]), right = adopt(of, f, of[e]);
+    return left || right;
 }
 
 /* Elements in one undeclared column, or compared, have one type. */
