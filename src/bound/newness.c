@@ -131,12 +131,14 @@ static enum status node(struct search *s, struct tab *g, uint32_t b,
     TRY(remember(s, g, &is_new, err));
     if (!is_new)
         return OK;
-    if (s->work->left < g->n_el) {
+    /* what the chase of this node cost, about */
+    uint64_t price = (uint64_t)g->n_atoms * g->n_atoms + g->n_el;
+    if (s->work->left < price) {
         s->work->exhausted = true;
         *out = NEW_GAVE_UP;
         return OK;
     }
-    s->work->left -= g->n_el;
+    s->work->left -= price;
     uint32_t *rows = NEWS(s->a, uint32_t, s->phi->n_atoms);
     if (!rows)
         return err_nomem(err);

@@ -185,8 +185,16 @@ static enum status group_bound(struct set *s, unsigned group, u128 *out,
 
 static enum status ub(struct set *s, unsigned group, u128 *out, struct err *err)
 {
-    if (s->ub[group] == 0)
+    struct work *w = s->t->work;
+    uint64_t price = (uint64_t)s->t->phi->n_el * s->t->phi->n_el;
+    if (s->ub[group] == 0 && w->left < price) {
+        w->exhausted = true;
+        s->ub[group] = U128_INF;
+    }
+    if (s->ub[group] == 0) {
+        w->left -= price;
         TRY(group_bound(s, group, &s->ub[group], err));
+    }
     *out = s->ub[group];
     return OK;
 }

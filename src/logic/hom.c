@@ -48,8 +48,6 @@ static uint32_t bind(struct search *s, const struct tab_atom *at,
 static bool fits(const struct search *s, const struct tab_atom *at,
                  const struct tab_atom *row)
 {
-    if (at->table != row->table)
-        return false;
     for (uint32_t j = 0; j < at->n; j++) {
         if (!compatible(s, at->el[j], row->el[j]))
             return false;
@@ -67,13 +65,15 @@ static enum hom extend(struct search *s, uint32_t depth, uint32_t top)
     uint32_t i = s->order[depth];
     const struct tab_atom *at = &s->from->atoms[i];
     for (uint32_t r = 0; r < s->to->n_atoms; r++) {
-        if (r == s->banned || !fits(s, at, &s->to->atoms[r]))
+        if (r == s->banned || s->to->atoms[r].table != at->table)
             continue;
         if (s->work->left == 0) {
             s->work->exhausted = true;
             return HOM_GAVE_UP;
         }
         s->work->left--;
+        if (!fits(s, at, &s->to->atoms[r]))
+            continue;
         uint32_t up = bind(s, at, &s->to->atoms[r], top);
         s->atom_map[i] = r;
         enum hom h = extend(s, depth + 1, up);
