@@ -4,8 +4,10 @@
  * The public rule. Discrete Laplace noise on a global sensitivity GS has
  * standard deviation sqrt(2) GS / epsilon. Smooth noise has c S with S
  * between a floor that the query alone decides (no data give less) and GS.
- * In the middle of that range, sqrt(floor GS), the smaller of the two wins.
- * Doubles appear in this comparison only: both outcomes are private.
+ * Smooth noise is taken when it is less than half as large in the middle of
+ * that range, S = sqrt(floor GS): the global kind has light tails and an error
+ * that everybody may know, which is worth a factor of two. Doubles appear in
+ * this comparison only: both outcomes are private.
  */
 #include "release/choose.h"
 
@@ -219,7 +221,7 @@ static enum status compare(struct prepared *p, struct choice *c,
     bool ok = use_smooth(p, smooth_kind(c), c, &why) == OK;
     double least = mpq_get_d(c->floor) * mpq_get_d(c->factor);
     double middle = c->error.std * sqrt(least * global);
-    if (ok && middle < fixed) {
+    if (ok && 2 * middle < fixed) {
         c->reason = str_printf(
             &p->arena,
             "The global sensitivity %s is large; the smooth one, measured on "
@@ -232,8 +234,8 @@ static enum status compare(struct prepared *p, struct choice *c,
     c->reason = str_printf(
         &p->arena,
         "One row changes the count by at most %s, whatever the data; noise "
-        "for that is %s than noise measured on the data.",
-        gs_text, ok ? "likely smaller" : "simpler");
+        "measured on the data would hardly be smaller.",
+        gs_text);
     return OK;
 }
 
