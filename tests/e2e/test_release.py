@@ -91,6 +91,11 @@ check("groups", [g["key"] for g in a["groups"]] == [["F"], ["M"], ["X"]], str(a)
 check("one price", abs(spent() - before - 0.1) < 1e-9)
 b = release("--groups", "F,M,X", "--neighbours", "change-one", "SELECT sex, COUNT(*) FROM pat GROUP BY sex")[1]
 check("change-one", 1.7 < b["error"]["p95"] / a["error"]["p95"] < 2.3, f"{a['error']} {b['error']}")
+smooth = [run("quote", "--format", "json", "--epsilon", "1", "--db", "data", "--groups", "F,M", "--neighbours", kind,
+              "SELECT sex, COUNT(*) FROM pat JOIN visit ON visit.pat = pat.id GROUP BY sex")[1]
+          for kind in ("add-drop-one", "change-one")]
+check("change-one, smooth", smooth[1]["error"]["least_sensitivity"] == 2 * smooth[0]["error"]["least_sensitivity"],
+      str(smooth))
 c = release("--order", "3", COUNT)[1]
 check("order", 2.5 < c["error"]["p95"] / first["error"]["p95"] < 3.5, str(c["error"]))
 a = release("--public", "code", "SELECT c.code, COUNT(*) FROM pat p JOIN code c ON c.code = p.sex GROUP BY c.code")[1]

@@ -119,17 +119,22 @@ static void sums_stay_short(void **state)
     struct fixture f;
     struct str receipt;
     char eps[64];
+    mpq_t exact;
+    mpq_init(exact);
     start(&f, COMPOSE_SUM, "1000", "0");
     for (unsigned i = 0; i < 200; i++) {
         snprintf(eps, sizeof eps, "1/%u1234567890123456789012345677",
                  7 + 2 * i);
         assert_int_equal(hold(&f, eps, "0", "0", &receipt), OK);
+        mpq_add(exact, exact, f.p.epsilon);
     }
     struct ledger_balance b;
     balance_init(&b);
     assert_int_equal(ledger_balance(f.l, STR(""), STR(""), &b, &f.err), OK);
     assert_true(mpz_sizeinbase(mpq_denref(b.epsilon_spent), 2) <= 8192);
+    assert_true(mpq_cmp(b.epsilon_spent, exact) > 0);
     balance_fini(&b);
+    mpq_clear(exact);
     stop(&f);
 }
 
