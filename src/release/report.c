@@ -340,7 +340,7 @@ static void quote_text(struct sb *b, const struct choice *c,
                                     "all at once, so beta is divided by their "
                                     "number"
                                   : "");
-    sb_cstr(b, "Nothing was opened and nothing was spent.\n");
+    sb_cstr(b, "No private row was read and nothing was spent.\n");
 }
 
 void report_quote(struct prepared *p, const struct choice *c,
