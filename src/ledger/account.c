@@ -85,9 +85,9 @@ enum status account_store(struct ledger *l, struct arena *a, struct str dataset,
     return db_run(l->db, st, "could not write the ledger", err);
 }
 
-static enum status count_states(struct ledger *l, struct str dataset,
-                                struct str analyst, struct ledger_balance *out,
-                                struct err *err)
+enum status ledger_count(struct ledger *l, struct str dataset,
+                         struct str analyst, struct ledger_balance *out,
+                         struct err *err)
 {
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l->db,
@@ -95,7 +95,7 @@ static enum status count_states(struct ledger *l, struct str dataset,
                    " charge WHERE dataset = ?1 AND (?2 = '' OR analyst = ?2)",
                    &st, err));
     db_bind(st, 1, dataset);
-    db_bind(st, 2, analyst);
+    db_bind(st, 2, out->capped ? analyst : STR(""));
     enum status s = OK;
     if (sqlite3_step(st) == SQLITE_ROW) {
         out->n_held = (uint64_t)sqlite3_column_int64(st, 0);
@@ -137,7 +137,6 @@ enum status ledger_balance(struct ledger *l, struct str dataset,
         mpq_set(out->delta_total, acc.delta_total);
         compose_spent(&acc, out->epsilon_spent, out->delta_spent);
         mpq_set(out->rho_spent, acc.rho);
-        s = count_states(l, dataset, out->capped ? analyst : STR(""), out, err);
     }
     account_fini(&acc);
     return s;

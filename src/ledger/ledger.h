@@ -53,7 +53,7 @@ struct ledger_balance {
     mpq_t epsilon_total, delta_total;
     mpq_t epsilon_spent, delta_spent; /* held and committed */
     mpq_t rho_spent;                  /* ZCDP only */
-    uint64_t n_held, n_committed;
+    uint64_t n_held, n_committed;     /* by ledger_count */
     bool capped; /* the analyst has a cap of their own, and it is this */
 };
 void balance_init(struct ledger_balance *b);
@@ -93,6 +93,10 @@ enum status ledger_find(struct ledger *l, struct arena *a,
 enum status ledger_balance(struct ledger *l, struct str dataset,
                            struct str analyst, struct ledger_balance *out,
                            struct err *err) WARN_UNUSED;
+/* Adds the numbers of charges to what ledger_balance filled; reads them all. */
+enum status ledger_count(struct ledger *l, struct str dataset,
+                         struct str analyst, struct ledger_balance *out,
+                         struct err *err) WARN_UNUSED;
 /* Owner: adds to the total of a dataset (analyst empty; made if new), or to
  * the cap of an analyst in it (made if new: from then on the analyst can
  * spend no more than that, and never more than the dataset has). */

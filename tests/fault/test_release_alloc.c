@@ -46,6 +46,7 @@ static uint64_t charges(bool *out_ok)
     assert_int_equal(ledger_open(&m, path, &l, &err), OK);
     *out_ok = ledger_verify(l, &err) == OK;
     assert_int_equal(ledger_balance(l, STR(""), STR(""), &b, &err), OK);
+    assert_int_equal(ledger_count(l, STR(""), STR(""), &b, &err), OK);
     uint64_t n = b.n_held + b.n_committed;
     ledger_close(l);
     balance_fini(&b);

@@ -92,6 +92,7 @@ static void life_of_a_charge(void **state)
     struct ledger_balance b;
     balance_init(&b);
     assert_int_equal(ledger_balance(f.l, STR(""), STR(""), &b, &f.err), OK);
+    assert_int_equal(ledger_count(f.l, STR(""), STR(""), &b, &f.err), OK);
     assert_true(mpq_equal(b.epsilon_spent, b.epsilon_total));
     assert_int_equal(b.n_held, 1);
     assert_int_equal(b.n_committed, 1);
