@@ -65,6 +65,10 @@ enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err) WARN_UNUSED;
 enum status source_counter_count(struct source_counter *c, u128 *out,
                                  struct err *err) WARN_UNUSED;
+/* E_CONSTRAINT if a declared constraint on a table of the query does not hold
+ * in the database. */
+enum status source_counter_check(struct source_counter *c,
+                                 struct err *err) WARN_UNUSED;
 /* Statements sent so far: equal components are asked once. */
 uint64_t source_counter_statements(const struct source_counter *c);
 

@@ -104,6 +104,9 @@ static void compare_all(struct source_counter *c, struct tiny *t,
         vset outs = universe_random(seed, 1 << 12) & vars;
         compare(c, t, f, boundary, outs, rule);
         compare(c, t, f, 0, outs, rule);
+        /* rows counted, their columns not asked for */
+        if (vars & rowids(q))
+            compare(c, t, f, shared(q, f), vars & rowids(q), rule);
     }
 }
 
