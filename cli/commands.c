@@ -111,6 +111,8 @@ const struct option options[] = {
      "answer then, not earlier, so that the time says nothing"},
     {"owner-log", "FILE", C_RELEASE,
      "where reasons of failures go that only the owner may see"},
+    {"engine", "NAME", C_SENSITIVITY | C_COUNT | C_RELEASE,
+     "embedded (default), sql: the PostgreSQL server counts, or auto"},
     {"threads", "N", C_SENSITIVITY | C_COUNT | C_RELEASE | C_CHECK | C_EXPLAIN,
      "threads for counting"},
     {"memory", "SIZE",

@@ -144,11 +144,13 @@ enum status evaluate_constraints(struct prepared *p, const struct store *st,
     return OK;
 }
 
-enum status evaluate_valid(struct prepared *p, const struct store *st,
+enum status evaluate_valid(struct prepared *p, const struct evaluated *e,
                            struct err *err)
 {
     struct violations v = {0};
-    TRY(evaluate_constraints(p, st, &v, err));
+    if (e->counter)
+        return source_counter_check(e->counter, err);
+    TRY(evaluate_constraints(p, e->store, &v, err));
     if (!v.list.n)
         return OK;
     struct sb b;

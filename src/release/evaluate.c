@@ -15,6 +15,7 @@ void evaluated_fini(struct evaluated *e)
 {
     if (e->join)
         join_close(e->join);
+    source_counter_close(e->counter);
     store_free(e->store);
     memset(e, 0, sizeof *e);
 }
@@ -55,13 +56,47 @@ static enum status wanted(struct prepared *p, const struct cq *q,
     return OK;
 }
 
+static const struct progress *progress_of(const struct prepared *p)
+{
+    return p->session->progress.tick ? &p->session->progress : NULL;
+}
+
+/* --engine; auto: the database counts what does not fit the memory. */
+static enum status use_sql(struct prepared *p, const struct cq *q, bool *out,
+                           struct err *err)
+{
+    struct str name = p->session->opt.engine;
+    *out = str_is(name, "sql");
+    if (!name.n || *out || str_is(name, "embedded"))
+        return OK;
+    if (str_is(name, "auto"))
+        return source_prefers_sql(p->source, q, p->session->mem.limit, out,
+                                  err);
+    return err_set(err, E_VALUE,
+                   "engine must be embedded, sql or auto, not \"%.*s\"",
+                   PSTR(name));
+}
+
+static enum status open_counter(struct prepared *p, const struct cq *q,
+                                struct evaluated *e, struct err *err)
+{
+    if (q->n_group)
+        return err_set(err, E_UNSUPPORTED,
+                       "the sql engine does not count groups");
+    source_counter_close(e->counter);
+    return source_counter_open(p->source, q, progress_of(p), &e->counter, err);
+}
+
 enum status evaluate_load(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err)
 {
     struct cq load;
+    bool sql;
     double start = now();
-    const struct progress *pr =
-        p->session->progress.tick ? &p->session->progress : NULL;
+    const struct progress *pr = progress_of(p);
+    TRY(use_sql(p, q, &sql, err));
+    if (sql)
+        return open_counter(p, q, e, err);
     TRY(wanted(p, q, &load, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     TRY(source_load(p->source, &load, e->store, pr, err));
@@ -72,10 +107,29 @@ enum status evaluate_load(struct prepared *p, const struct cq *q,
 enum status evaluate_join(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err)
 {
+    if (e->counter)
+        return open_counter(p, q, e, err);
     struct join_options opt = {.threads = p->threads,
                                .cancelled = session_cancelled,
                                .ctx = p->session};
     return join_open(&p->session->mem, q, e->store, &opt, &e->join, err);
+}
+
+enum status evaluate_count(const struct evaluated *e, u128 *out,
+                           struct err *err)
+{
+    return e->counter ? source_counter_count(e->counter, out, err)
+                      : join_count(e->join, out, err);
+}
+
+enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
+                          const struct sens_options *opt, struct sens *out,
+                          struct err *err)
+{
+    struct sens_counter c = {.ctx = e->counter, .max = source_counter_max};
+    return e->counter
+               ? sens_compute_with(&p->arena, p->normal, &c, opt, out, err)
+               : sens_compute(&p->arena, p->normal, e->join, opt, out, err);
 }
 
 enum status evaluate_counts(struct prepared *p, struct evaluated *e,
@@ -83,7 +137,7 @@ enum status evaluate_counts(struct prepared *p, struct evaluated *e,
                             struct err *err)
 {
     if (!p->query->n_group)
-        return join_count(e->join, out, err);
+        return evaluate_count(e, out, err);
     /* normalisation may drop a key that a constraint makes redundant; the
      * keys are those of the query as written */
     struct evaluated grouped = {.store = e->store};
@@ -100,7 +154,7 @@ enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
     struct sens s = {0};
     struct sens_options opt = {
         .beta = beta, .order = p->schema.order, .global_upper = p->bound.upper};
-    enum status st = sens_compute(&p->arena, p->normal, e->join, &opt, &s, err);
+    enum status st = evaluate_sens(p, e, &opt, &s, err);
     if (st == OK) {
         mpq_mul(s.s, s.s, factor);
         secret_rat_set(out, s.s);

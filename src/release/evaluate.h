@@ -11,20 +11,30 @@
 #include "release/prepare.h"
 #include "sens/sens.h"
 
+/* Either a store and a join over it, or (--engine sql) a counter that has the
+ * database compute; both belong to the query they were last opened with. */
 struct evaluated {
     struct store *store;
-    struct join *join;   /* of the query it was opened with */
+    struct join *join;
+    struct source_counter *counter;
     double seconds_load; /* display */
 };
 void evaluated_fini(struct evaluated *e);
 
 /* Loads the columns that q needs and those that a declared constraint on its
- * tables speaks of. */
+ * tables speaks of. With --engine sql it loads nothing, and E_UNSUPPORTED says
+ * that the database cannot count q exactly. */
 enum status evaluate_load(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err) WARN_UNUSED;
 enum status evaluate_join(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err) WARN_UNUSED;
 
+enum status evaluate_count(const struct evaluated *e, u128 *out,
+                           struct err *err) WARN_UNUSED;
+/* Of the query that e was joined for. */
+enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
+                          const struct sens_options *opt, struct sens *out,
+                          struct err *err) WARN_UNUSED;
 /* One count for each key, or one in all. `e` was opened with p->normal. */
 enum status evaluate_counts(struct prepared *p, struct evaluated *e,
                             const struct group_keys *k, u128 *out,
@@ -54,7 +64,7 @@ enum status evaluate_constraints(struct prepared *p, const struct store *st,
                                  struct violations *out,
                                  struct err *err) WARN_UNUSED;
 /* E_CONSTRAINT if one does not hold. */
-enum status evaluate_valid(struct prepared *p, const struct store *st,
+enum status evaluate_valid(struct prepared *p, const struct evaluated *e,
                            struct err *err) WARN_UNUSED;
 
 #endif

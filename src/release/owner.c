@@ -62,7 +62,7 @@ static enum status count(struct prepared *p, struct str query,
         TRY(join_count_groups(e->join, k.vals, k.n, counts, err));
         count_groups(&k, counts, &j, &out->text);
     } else {
-        TRY(join_count(e->join, &total, err));
+        TRY(evaluate_count(e, &total, err));
         json_key(&j, "count");
         json_u128(&j, total);
         sb_u128(&out->text, total);

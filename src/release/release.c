@@ -184,7 +184,7 @@ static enum status evaluate(struct release *r, struct err *err)
     u128 *counts = NEWS(&r->p.arena, u128, n + 1);
     if (!counts)
         return err_nomem(err);
-    TRY(evaluate_valid(&r->p, r->data.store, err));
+    TRY(evaluate_valid(&r->p, &r->data, err));
     TRY(evaluate_join(&r->p, r->p.normal, &r->data, err));
     TRY(evaluate_counts(&r->p, &r->data, &r->keys, counts, err));
     TRY(entropy_open(&rng, err));

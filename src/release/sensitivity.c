@@ -154,14 +154,14 @@ static enum status compute(struct prepared *p, mpq_srcptr beta,
                            struct sb *text, struct err *err)
 {
     TRY(evaluate_load(p, p->query, e, err));
-    TRY(evaluate_valid(p, e->store, err));
+    TRY(evaluate_valid(p, e, err));
     TRY(evaluate_join(p, p->normal, e, err));
     struct sens_options opt = {.beta = beta,
                                .order = p->schema.order,
                                .global_upper = p->bound.upper,
                                .want_baselines = true,
                                .store = e->store};
-    TRY(sens_compute(&p->arena, p->normal, e->join, &opt, s, err));
+    TRY(evaluate_sens(p, e, &opt, s, err));
     json_key(j, "count");
     json_u128(j, s->count);
     json_key(j, "beta");

@@ -48,6 +48,7 @@ static const struct option {
     T("composition", composition),
     T("deadline", deadline),
     T("owner-log", owner_log),
+    T("engine", engine),
     T("threads", threads),
     T("memory", memory),
     F("fresh", fresh),

@@ -49,6 +49,60 @@ static enum status prepare_engine(struct source *src, struct err *err)
     return OK;
 }
 
+static vset cmp_vars(const struct cmp *c)
+{
+    vset s = 0;
+    if (c->l.kind == TERM_VAR)
+        s |= vset_one(c->l.id);
+    if (c->r.kind == TERM_VAR)
+        s |= vset_one(c->r.id);
+    return s;
+}
+
+/* The atoms of f that hang together with its first one. */
+static aset component(const struct cq *q, aset f)
+{
+    aset part = f & (~f + 1);
+    vset all = cq_vars_of(q, f);
+    for (bool grown = true; grown;) {
+        vset vars = cq_vars_of(q, part);
+        grown = false;
+        for (uint32_t i = 0; i < q->n_cmps; i++) {
+            vset cv = cmp_vars(&q->cmps[i]);
+            if (vset_sub(cv, all) && (cv & vars))
+                vars |= cv;
+        }
+        ASET_EACH (a, f & ~part)
+            if (atom_vars(q, a) & vars) {
+                part |= aset_one(a);
+                grown = true;
+            }
+    }
+    return part;
+}
+
+/* Writes the SQL of the whole query without sending it: every column, type,
+ * comparison and predicate that any request may need is in it. */
+static enum status dry_run(struct source_counter *c, struct err *err)
+{
+    enum status s = OK;
+    for (aset f = aset_first_n(c->q->n_atoms), part; f && s == OK; f &= ~part) {
+        struct part *p = NEW(&c->scratch, struct part);
+        struct str text;
+        struct sb b;
+        part = component(c->q, f);
+        sb_init(&b, &c->scratch);
+        s = p ? part_init(p, c->q, part, 0, cq_free(c->q), err)
+              : store_nomem(c->src->mem, err);
+        if (s == OK)
+            s = part_describe(&c->scratch, p, &text, err);
+        if (s == OK)
+            s = part_sql(c, p, &b, err);
+        arena_fini(&c->scratch);
+    }
+    return s;
+}
+
 enum status source_counter_open(struct source *src, const struct cq *q,
                                 const struct progress *p,
                                 struct source_counter **out, struct err *err)
@@ -66,6 +120,11 @@ enum status source_counter_open(struct source *src, const struct cq *q,
     arena_init(&c->scratch, src->mem);
     c->arena.wipe = true;
     map_init(&c->answers, &c->arena);
+    enum status s = dry_run(c, err);
+    if (s != OK) {
+        source_counter_close(c);
+        return s;
+    }
     *out = c;
     return OK;
 }
@@ -148,38 +207,6 @@ static enum status answer_part(struct source_counter *c, aset atoms,
 
 /* --- requests
  * --------------------------------------------------------------------*/
-
-static vset cmp_vars(const struct cmp *c)
-{
-    vset s = 0;
-    if (c->l.kind == TERM_VAR)
-        s |= vset_one(c->l.id);
-    if (c->r.kind == TERM_VAR)
-        s |= vset_one(c->r.id);
-    return s;
-}
-
-/* The atoms of f that hang together with its first one. */
-static aset component(const struct cq *q, aset f)
-{
-    aset part = f & (~f + 1);
-    vset all = cq_vars_of(q, f);
-    for (bool grown = true; grown;) {
-        vset vars = cq_vars_of(q, part);
-        grown = false;
-        for (uint32_t i = 0; i < q->n_cmps; i++) {
-            vset cv = cmp_vars(&q->cmps[i]);
-            if (vset_sub(cv, all) && (cv & vars))
-                vars |= cv;
-        }
-        ASET_EACH (a, f & ~part)
-            if (atom_vars(q, a) & vars) {
-                part |= aset_one(a);
-                grown = true;
-            }
-    }
-    return part;
-}
 
 enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err)

@@ -51,8 +51,9 @@ struct str source_version(struct source *src, struct arena *a);
  * Pushdown: the database computes counts and residual maxima with SQL that is
  * written here; no row is loaded. PostgreSQL and engines with its protocol.
  * The numbers are those of join_max (join.h); what the database might compute
- * differently is E_UNSUPPORTED. The functions fit struct sens_counter
- * (sens.h); comparisons that reach outside F are not offered.
+ * differently is E_UNSUPPORTED, said when the counter is opened. The functions
+ * fit struct sens_counter (sens.h); comparisons that reach outside F are not
+ * offered.
  */
 struct source_counter;
 enum status source_counter_open(struct source *src, const struct cq *q,
@@ -65,6 +66,11 @@ enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err) WARN_UNUSED;
 enum status source_counter_count(struct source_counter *c, u128 *out,
                                  struct err *err) WARN_UNUSED;
+/* Would loading what q needs exceed about a third of `limit` bytes (0: of the
+ * machine's memory)? By the catalogue's statistics; false for files. */
+enum status source_prefers_sql(struct source *src, const struct cq *q,
+                               size_t limit, bool *out,
+                               struct err *err) WARN_UNUSED;
 /* E_CONSTRAINT if a declared constraint on a table of the query does not hold
  * in the database. */
 enum status source_counter_check(struct source_counter *c,

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The same numbers wherever the data are: a CSV folder, a SQLite file,
+PostgreSQL with the embedded engine and PostgreSQL that counts itself."""
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
+PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+PROGRAM = os.path.join(BUILD, "dpcount")
+
+DDL = """
+CREATE TABLE person(id integer PRIMARY KEY, name text, born date, town integer);
+CREATE TABLE town(id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE knows(a integer NOT NULL, b integer NOT NULL);
+"""
+COUNTS = [
+    "SELECT COUNT(*) FROM knows",
+    "SELECT COUNT(name) FROM person",
+    "SELECT COUNT(DISTINCT name) FROM person",
+    "SELECT COUNT(*) FROM person p JOIN town t ON p.town = t.id",
+    "SELECT COUNT(*) FROM person p, knows k WHERE p.id = k.a AND p.born < DATE '1990-06-01'",
+    "SELECT COUNT(DISTINCT k.b) FROM person p, knows k WHERE p.id = k.a AND p.name LIKE 'n1%'",
+    "SELECT COUNT(*) FROM knows x, knows y WHERE x.b = y.a AND x.a <> y.b",
+    "Q(x, y, z) :- knows(x, y), knows(y, z), knows(z, x).",
+]
+RESIDUALS = [
+    "Q(x, y, z) :- knows(x, y), knows(y, z), knows(z, x).",
+    "SELECT COUNT(*) FROM person p, knows k WHERE p.id = k.a",
+]
+
+
+def rows():
+    r = random.Random(3)
+    towns = [(i, f"t{i % 3}") for i in range(6)]
+    people = [(i, None if i % 9 == 0 else f"n{i % 13}\"'\\",
+               f"19{r.randrange(70, 99)}-0{r.randrange(1, 10)}-1{r.randrange(10)}",
+               None if i % 5 == 0 else r.randrange(8)) for i in range(80)]
+    knows = [(r.randrange(40), r.randrange(40)) for _ in range(400)]
+    return {"town": towns, "person": people, "knows": knows}
+
+
+def cell(value):
+    if value is None:
+        return ""
+    return '"' + value.replace('"', '""') + '"' if isinstance(value, str) else str(value)
+
+
+def make_csv(folder, data):
+    os.mkdir(folder)
+    names = {"town": "id,name", "person": "id,name,born,town", "knows": "a,b"}
+    for table, lines in data.items():
+        with open(os.path.join(folder, table + ".csv"), "w", encoding="utf-8") as f:
+            f.write(names[table] + "\n")
+            f.writelines(",".join(map(cell, line)) + "\n" for line in lines)
+
+
+def make_sqlite(path, data):
+    db = sqlite3.connect(path)
+    db.executescript(DDL)
+    for table, lines in data.items():
+        db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(lines[0]))})", lines)
+    db.commit()
+    db.close()
+
+
+def make_postgres(folder, data):
+    def literal(v):
+        if v is None:
+            return "NULL"
+        return "'" + v.replace("'", "''") + "'" if isinstance(v, str) else str(v)
+    sql = DDL
+    for table, lines in data.items():
+        values = ",".join("(" + ",".join(map(literal, line)) + ")" for line in lines)
+        sql += f"INSERT INTO {table} VALUES {values};\n"
+    subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "postgres"],
+                   input=sql, text=True, check=True)
+
+
+def ask(command, source, query):
+    run = subprocess.run([PROGRAM, command, "--format", "json", *source, query],
+                         capture_output=True, text=True, check=False)
+    if run.returncode:
+        sys.exit(f"{command} {source} {query}: {run.stdout}{run.stderr}")
+    return json.loads(run.stdout)
+
+
+def compare(sources):
+    checked = 0
+    for query in COUNTS:
+        got = {name: ask("count", source, query)["count"] for name, source in sources.items()}
+        if len(set(got.values())) != 1:
+            sys.exit(f"{query}: {got}")
+        if got["csv"] < 2:
+            sys.exit(f"{query}: {got['csv']} would prove little")
+        checked += len(got)
+    for query in RESIDUALS:
+        got = {}
+        for name, source in sources.items():
+            full = ask("sensitivity", [*source, "--beta", "0.1"], query)
+            got[name] = json.dumps([full["count"], full["residual"], full["residuals"]])
+        if len(set(got.values())) != 1:
+            sys.exit(f"{query}: {got}")
+        checked += len(got)
+    return checked
+
+
+def main():
+    if not os.access(PROGRAM, os.X_OK):
+        sys.exit(f"{PROGRAM} is not there")
+    start = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
+    if start.returncode == 77:
+        print("skipped:", start.stderr.strip())
+        return
+    if start.returncode:
+        sys.exit(start.stderr)
+    server = start.stdout.strip()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = rows()
+            make_csv(os.path.join(folder, "csv"), data)
+            make_sqlite(os.path.join(folder, "x.db"), data)
+            make_postgres(server, data)
+            schema = os.path.join(folder, "schema.sql")
+            with open(schema, "w", encoding="utf-8") as f:
+                f.write(DDL)
+            url = f"postgresql:///postgres?host={server}&user=postgres"
+            checked = compare({
+                "csv": ["--schema", schema, "--db", os.path.join(folder, "csv")],
+                "sqlite": ["--db", os.path.join(folder, "x.db")],
+                "postgres": ["--db", url],
+                "pushdown": ["--db", url, "--engine", "sql"],
+            })
+    finally:
+        subprocess.run(["bash", PG, "stop", server], check=False)
+    print(f"{checked} answers agree")
+
+
+if __name__ == "__main__":
+    main()
