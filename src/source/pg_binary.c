@@ -71,57 +71,84 @@ static enum status float_cell(struct store_loader *l, size_t i, struct str d,
     return cell_real(l, i, f, err);
 }
 
-/*
- * numeric: number of base-10000 digits, weight of the first, sign, scale,
- * digits. Becomes the canonical decimal.
- */
-static enum status numeric_text(struct sb *b, struct str d, struct err *err)
+/* A base-10000 digit as four characters. */
+static char *put4(char *p, unsigned v)
 {
-    int n = get16(d.p), weight = (int16_t)get16(d.p + 2);
-    unsigned sign = get16(d.p + 4);
-    if (d.n != 8 + 2 * (size_t)n)
-        return bad_field(err);
-    if (sign == 0xC000 || sign == 0xD000 || sign == 0xF000) {
-        sb_cstr(b, sign == 0xC000   ? "NaN"
-                   : sign == 0xD000 ? "Infinity"
-                                    : "-Infinity");
-        return OK;
-    }
-    if (sign == 0x4000)
-        sb_char(b, '-');
-    for (int w = weight > 0 ? weight : 0; w >= 0; w--) {
-        int at = weight - w;
-        unsigned v = at >= 0 && at < n ? get16(d.p + 8 + 2 * at) : 0;
-        sb_printf(b, w == (weight > 0 ? weight : 0) ? "%u" : "%04u", v);
-    }
-    size_t point = b->n, last = b->n; /* `last`: behind the last nonzero */
-    for (int at = weight + 1 < 0 ? weight + 1 : 0; at < n; at++)
-        if (at > weight) {
-            unsigned v = at >= 0 ? get16(d.p + 8 + 2 * at) : 0;
-            sb_printf(b, b->n == point ? ".%04u" : "%04u", v);
-            last = v ? b->n : last;
-        }
-    if (b->failed)
-        return err_nomem(err);
-    b->n = last;
-    while (last > point && b->n > 0 && b->p[b->n - 1] == '0')
-        b->n--;
-    return OK;
+    p[0] = (char)('0' + v / 1000 % 10);
+    p[1] = (char)('0' + v / 100 % 10);
+    p[2] = (char)('0' + v / 10 % 10);
+    p[3] = (char)('0' + v % 10);
+    return p + 4;
 }
 
+struct numeric {
+    const char *digits;
+    int n, weight; /* digit i stands for 10000^(weight - i) */
+};
+
+static unsigned digit(const struct numeric *x, int i)
+{
+    return i >= 0 && i < x->n ? get16(x->digits + 2 * i) : 0;
+}
+
+/* The canonical decimal: no zeros before the first digit or behind the last
+ * of the fraction. `out` has room for 4 * (n + |weight| + 2) + 2. */
+static size_t numeric_text(const struct numeric *x, bool neg, char *out)
+{
+    char *p = out, *first;
+    if (neg)
+        *p++ = '-';
+    first = p;
+    for (int i = 0; i <= x->weight; i++)
+        p = put4(p, digit(x, i));
+    char *zero = first;
+    while (zero < p - 1 && *zero == '0')
+        zero++;
+    if (p == first) { /* weight < 0: nothing before the point */
+        *p++ = '0';
+    } else {
+        memmove(first, zero, (size_t)(p - zero));
+        p -= zero - first;
+    }
+    char *point = p;
+    *p++ = '.';
+    for (int i = x->weight + 1; i < x->n; i++)
+        p = put4(p, digit(x, i));
+    while (p > point + 1 && p[-1] == '0')
+        p--;
+    return (size_t)((p == point + 1 ? point : p) - out);
+}
+
+static struct str special_numeric(unsigned sign)
+{
+    return sign == 0xC000   ? STR("NaN")
+           : sign == 0xD000 ? STR("Infinity")
+           : sign == 0xF000 ? STR("-Infinity")
+                            : STR("");
+}
+
+/* Number of base-10000 digits, weight of the first, sign, scale, digits. */
 static enum status numeric_cell(struct store_loader *l, size_t i, struct str d,
                                 struct err *err)
 {
-    struct sb b;
-    if (++l->scratch_uses >= 4096) {
-        arena_fini(&l->scratch);
-        l->scratch_uses = 0;
-    }
-    sb_init(&b, &l->scratch);
-    if (d.n < 8)
+    char small[256], *out = small;
+    if (d.n < 8 || d.n != 8 + 2 * (size_t)get16(d.p))
         return bad_field(err);
-    TRY(numeric_text(&b, d, err));
-    return cell_text(l, i, (struct str){b.p, b.n}, err);
+    struct numeric x = {d.p + 8, get16(d.p), (int16_t)get16(d.p + 2)};
+    unsigned sign = get16(d.p + 4);
+    struct str special = special_numeric(sign);
+    if (special.n)
+        return cell_text(l, i, special, err);
+    int weight = x.weight < 0 ? -x.weight : x.weight;
+    size_t room = 4 * ((size_t)x.n + (size_t)weight + 2) + 2;
+    if (room > sizeof small) {
+        arena_fini(&l->scratch);
+        out = arena_alloc(&l->scratch, room);
+        if (!out)
+            return store_nomem(l->st->mem, err);
+    }
+    size_t n = numeric_text(&x, sign == 0x4000, out);
+    return cell_text(l, i, (struct str){out, n}, err);
 }
 
 static enum status uuid_cell(struct store_loader *l, size_t i, struct str d,
