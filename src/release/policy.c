@@ -10,8 +10,9 @@ static enum status policy(struct prepared *p, struct result *out,
                           struct err *err)
 {
     struct json j;
-    TRY(prepare_schema(p, SOURCE_REQUIRED, err));
-    source_policy(p->source, &out->text);
+    TRY(prepare_schema(
+        p, p->session->opt.schema.n ? SOURCE_OPTIONAL : SOURCE_REQUIRED, err));
+    source_policy(&p->schema, p->source, &out->text);
     json_init(&j, &out->json);
     json_begin(&j, '{');
     json_key(&j, "policy");

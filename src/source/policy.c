@@ -2,7 +2,8 @@
  * A policy file to start from, written from the catalogue alone: every table
  * private, every key found, foreign keys as comments with the question that
  * the owner has to answer. Reading it back gives the schema that the source
- * gives anyway; the owner then edits it.
+ * gives anyway; the owner then edits it. A bound measured on private rows
+ * would itself be private, so none is.
  */
 #include "source/internal.h"
 
@@ -141,36 +142,42 @@ static void write_table(struct sb *b, const struct table *t)
 {
     sb_cstr(b, "  ");
     name(b, t->name);
-    sb_cstr(b, ":\n    privacy: private\n");
+    sb_cstr(b, ":\n    privacy: private   # or public: everybody may know its "
+               "rows\n");
     write_columns(b, t);
     write_keys(b, t);
     write_not_null(b, t);
     write_fks(b, t);
+    sb_cstr(b, "    # rows_at_most: 1000000\n");
 }
 
-void source_policy(const struct source *src, struct sb *b)
+/* Views and the like are not to be queried. */
+static bool is_refused(const struct source *src, size_t table)
 {
+    const struct src_table *t = src ? source_find_table(src, table) : NULL;
+    return t && t->refused;
+}
+
+void source_policy(const struct schema *s, const struct source *src,
+                   struct sb *b)
+{
+    size_t n = 0;
     sb_cstr(
         b, "# What dpcount protects, and what it may assume. Written from the\n"
-           "# catalogue; no row was read. Everything is private until you\n"
-           "# say otherwise.\n"
+           "# catalogue; no row was read. A table that is not listed is\n"
+           "# private. Declare only what holds for every state the data can\n"
+           "# ever have: the noise is calibrated to it.\n"
            "\n"
-           "# Neighbouring databases differ in one row that was added or\n"
-           "# dropped (add-drop-one) or changed (change-one).\n"
+           "# add-drop-one: a row more or less; change-one: a row replaced.\n"
            "neighbours: add-drop-one\n"
            "\n"
-           "# The budget of all releases together.\n"
-           "# budget: {epsilon: 1, delta: 0}\n"
-           "\n"
            "tables:\n");
-    size_t n = 0;
-    for (size_t i = 0; i < src->tables.n; i++) {
-        const struct src_table *t = &src->tables.p[i];
-        if (t->refused)
-            continue;
-        write_table(b, &src->schema->tables.p[t->table]);
-        n++;
-    }
-    if (!n)
-        sb_cstr(b, "  {}\n");
+    for (size_t i = 0; i < s->tables.n; i++)
+        if (!is_refused(src, i)) {
+            write_table(b, &s->tables.p[i]);
+            n++;
+        }
+    sb_cstr(b, n ? "\n" : "  {}\n\n");
+    sb_cstr(b, "# Of all releases together; for dpcount budget init.\n"
+               "budget: {epsilon: 10, delta: 1e-6}\n");
 }

@@ -41,8 +41,9 @@ enum status source_load(struct source *src, const struct cq *q,
                         struct store *st, const struct progress *p,
                         struct err *err) WARN_UNUSED;
 /* A commented policy file (YAML) from the catalogue alone: every table
- * private, every key found. Failure is b->failed. */
-void source_policy(const struct source *src, struct sb *b);
+ * private, every key found. `src` may be NULL. Failure is b->failed. */
+void source_policy(const struct schema *s, const struct source *src,
+                   struct sb *b);
 /* A text that changes when the data may have changed, from public facts only
  * (file size and time, not content); for "same dataset". */
 struct str source_version(struct source *src, struct arena *a);

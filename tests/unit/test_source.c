@@ -484,7 +484,7 @@ static void policy_reads_back(void **state)
                "CREATE TABLE \"select # 1\"(v INT REFERENCES a(id), w DATE);");
     assert_int_equal(open_db(f), OK);
     sb_init(&b, &f->arena);
-    source_policy(f->src, &b);
+    source_policy(&f->schema, f->src, &b);
     assert_false(b.failed);
     assert_non_null(strstr(b.p, "per: [v], of: [w]"));
     const struct table *first = &f->schema.tables.p[0];
