@@ -183,21 +183,31 @@ enum status pg_open(struct source *src, const char *conninfo, struct err *err)
     return pg_catalogue(src, err);
 }
 
+/* One value, or nothing where the engine does not have what is asked: then
+ * the transaction goes on as if it had not been. */
+static PGresult *try_query(struct source *src, const char *sql)
+{
+    struct err err;
+    PGresult *res = NULL;
+    if (run(src, "SAVEPOINT dpcount", &err) != OK)
+        return NULL;
+    bool ok = pg_query(src, sql, NULL, &res, &err) == OK;
+    if (!ok && run(src, "ROLLBACK TO SAVEPOINT dpcount", &err) != OK)
+        return NULL;
+    return res;
+}
+
 void pg_version(struct source *src, struct sb *b)
 {
     if (!src->pg)
         return;
     /* Any transaction may have changed the data: its number says whether
      * there was one. */
-    struct err err;
-    PGresult *res;
     sb_printf(b, "postgresql %.*s", PSTR(src->pg->where));
-    if (pg_query(src,
-                 "SELECT pg_catalog.pg_snapshot_xmax("
-                 "pg_catalog.pg_current_snapshot())",
-                 NULL, &res, &err) == OK) {
+    PGresult *res = try_query(src, "SELECT pg_catalog.pg_snapshot_xmax("
+                                   "pg_catalog.pg_current_snapshot())");
+    if (res && PQntuples(res) == 1)
         sb_printf(b, " %s", PQgetvalue(res, 0, 0));
-        PQclear(res);
-    }
+    PQclear(res);
     sb_char(b, '\n');
 }
