@@ -67,14 +67,9 @@ static enum status use_sql(struct prepared *p, const struct cq *q, bool *out,
 {
     struct str name = p->session->opt.engine;
     *out = str_is(name, "sql");
-    if (!name.n || *out || str_is(name, "embedded"))
+    if (!str_is(name, "auto"))
         return OK;
-    if (str_is(name, "auto"))
-        return source_prefers_sql(p->source, q, p->session->mem.limit, out,
-                                  err);
-    return err_set(err, E_VALUE,
-                   "engine must be embedded, sql or auto, not \"%.*s\"",
-                   PSTR(name));
+    return source_prefers_sql(p->source, q, p->session->mem.limit, out, err);
 }
 
 static enum status open_counter(struct prepared *p, const struct cq *q,

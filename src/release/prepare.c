@@ -107,11 +107,23 @@ static enum status read_neighbours(struct prepared *p, struct err *err)
     return OK;
 }
 
+/* Before anything is charged. */
+static enum status check_engine(struct str name, struct err *err)
+{
+    if (!name.n || str_is(name, "embedded") || str_is(name, "sql") ||
+        str_is(name, "auto"))
+        return OK;
+    return err_set(err, E_VALUE,
+                   "engine must be embedded, sql or auto, not \"%.*s\"",
+                   PSTR(name));
+}
+
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err)
 {
     const struct options *o = &p->session->opt;
     TRY(session_limits(p->session, &p->threads, err));
+    TRY(check_engine(o->engine, err));
     TRY(read_ddl(p, err));
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));
