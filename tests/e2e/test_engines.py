@@ -109,6 +109,23 @@ def compare(sources):
     return checked
 
 
+def unknown_engine(folder):
+    """Refused before anything is charged."""
+    ledger = os.path.join(folder, "ledger.db")
+    subprocess.run([PROGRAM, "budget", "init", "--ledger", ledger, "--epsilon", "1"],
+                   check=True, capture_output=True)
+    run = subprocess.run([PROGRAM, "release", "--format", "json", "--ledger", ledger,
+                          "--epsilon", "1", "--db", os.path.join(folder, "csv"),
+                          "--engine", "magic", "SELECT COUNT(*) FROM knows"],
+                         capture_output=True, text=True, check=False)
+    shown = subprocess.run([PROGRAM, "budget", "show", "--ledger", ledger, "--format", "json"],
+                           capture_output=True, text=True, check=True)
+    if run.returncode != 2 or '"bad-value"' not in run.stdout:
+        sys.exit(f"an unknown engine: {run.returncode} {run.stdout}")
+    if '"spent": 0' not in shown.stdout:
+        sys.exit(f"charged for nothing: {shown.stdout}")
+
+
 def main():
     if not os.access(PROGRAM, os.X_OK):
         sys.exit(f"{PROGRAM} is not there")
@@ -123,6 +140,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             data = rows()
             make_csv(os.path.join(folder, "csv"), data)
+            unknown_engine(folder)
             make_sqlite(os.path.join(folder, "x.db"), data)
             make_postgres(server, data)
             schema = os.path.join(folder, "schema.sql")
