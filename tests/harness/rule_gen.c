@@ -50,8 +50,10 @@ static void add_atom(struct draft *d, char table, unsigned bag, bool odd,
     append(d->body, sizeof d->body, d->body[0] ? ", " : "");
     append(d->body, sizeof d->body, c);
     add_term(d, odd, n_vars, seed);
-    append(d->body, sizeof d->body, ", ");
-    add_term(d, odd, n_vars, seed);
+    if (table != 'A' && table != 'B') {
+        append(d->body, sizeof d->body, ", ");
+        add_term(d, odd, n_vars, seed);
+    }
     append(d->body, sizeof d->body, ")");
 }
 
@@ -97,6 +99,8 @@ static void add_constraint(struct gen *g, uint64_t *seed)
 
 static char pick_table(enum gen_class c, uint64_t *seed)
 {
+    if (c == GEN_PIECES)
+        return "AABBRR"[universe_random(seed, 6)];
     if (c == GEN_EXACT)
         return "RSSR"[universe_random(seed, 4)];
     return c == GEN_SEVERAL ? "RSPR"[universe_random(seed, 4)] : 'R';
@@ -108,6 +112,10 @@ void gen_rule(enum gen_class c, uint64_t *seed, struct gen *g)
     memset(g, 0, sizeof *g);
     unsigned atoms = 1 + (unsigned)universe_random(seed, 4);
     unsigned n_vars = 2 + (unsigned)universe_random(seed, 3);
+    if (c == GEN_PIECES) {
+        atoms = 2 + (unsigned)universe_random(seed, 4);
+        n_vars = 4;
+    }
     g->copies = c == GEN_BAGS ? 2 : 1;
     bool small =
         c == GEN_BAGS || c == GEN_SEVERAL || atoms == 4 || c == GEN_EXACT;

@@ -15,7 +15,8 @@ enum gen_class {
     GEN_SEVERAL, /* R and S private, P public */
     GEN_CONSTRAINTS,
     GEN_BAGS,
-    GEN_EXACT, /* filters to be treated exactly */
+    GEN_EXACT,  /* filters to be treated exactly */
+    GEN_PIECES, /* unary and binary tables, up to five atoms: products */
     GEN_CLASSES
 };
 

@@ -66,6 +66,12 @@ static void exact_filters(void **state)
     run_class(GEN_EXACT, 25);
 }
 
+static void pieces(void **state)
+{
+    (void)state;
+    run_class(GEN_PIECES, 10);
+}
+
 /* S itself, scan and rounding included: |q(I) - q(I')| <= S(I) and
  * S(I) <= e^beta S(I') between neighbours. */
 static void check_values(const char *rule, const char *constraint,
@@ -132,7 +138,8 @@ int main(void)
         cmocka_unit_test(full_queries),  cmocka_unit_test(projections),
         cmocka_unit_test(filters),       cmocka_unit_test(several_relations),
         cmocka_unit_test(constraints),   cmocka_unit_test(bags),
-        cmocka_unit_test(exact_filters), cmocka_unit_test(values),
+        cmocka_unit_test(exact_filters), cmocka_unit_test(pieces),
+        cmocka_unit_test(values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
