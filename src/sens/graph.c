@@ -26,6 +26,7 @@ void sens_graph_free(struct sens_graph *g)
     if (!g->mem)
         return;
     size_t room = g->n_links ? g->n_links : 1;
+    mem_free(g->mem, g->rank, (g->n + 1) * sizeof *g->rank);
     mem_free(g->mem, g->start, (g->n + 1) * sizeof *g->start);
     mem_free(g->mem, g->to, room * sizeof *g->to);
     mem_free(g->mem, g->dir, room);
@@ -45,19 +46,17 @@ static size_t fold(uint64_t *links, size_t n)
     return w;
 }
 
-static enum status lay_out(struct mem *m, const uint64_t *links, size_t n,
-                           size_t n_nodes, struct sens_graph *g,
-                           struct err *err)
+static enum status lay_out(const uint64_t *links, size_t n,
+                           struct sens_graph *g, struct err *err)
 {
-    size_t room = n ? n : 1;
-    *g = (struct sens_graph){.mem = m, .n = n_nodes, .n_links = n};
+    size_t room = n ? n : 1, n_nodes = g->n;
+    struct mem *m = g->mem;
+    g->n_links = n;
     g->start = mem_alloc(m, (n_nodes + 1) * sizeof *g->start);
     g->to = mem_alloc(m, room * sizeof *g->to);
     g->dir = mem_alloc(m, room);
-    if (!g->start || !g->to || !g->dir) {
-        sens_graph_free(g);
+    if (!g->start || !g->to || !g->dir)
         return err_nomem(err);
-    }
     for (size_t i = 0; i < n; i++) {
         g->start[(links[i] >> 33) + 1] = i + 1;
         g->to[i] = (uint32_t)(links[i] >> 2 & 0x7fffffff);
@@ -108,19 +107,20 @@ enum status sens_graph_new(struct mem *m, const uint32_t *from,
         return err_set(err, E_LIMIT, "the graph is too large");
     size_t most = 2 * n_edges > n_nodes ? 2 * n_edges : n_nodes;
     size_t bytes = (most + 1) * sizeof(uint64_t);
-    size_t rank_bytes = (n_nodes + 1) * sizeof(uint32_t);
     uint64_t *links = mem_alloc(m, bytes);
-    uint32_t *rank = mem_alloc(m, rank_bytes);
+    *out = (struct sens_graph){.mem = m, .n = n_nodes};
+    out->rank = mem_alloc(m, (n_nodes + 1) * sizeof *out->rank);
     enum status st = OK;
-    if (!links || !rank) {
+    if (!links || !out->rank) {
         st = err_nomem(err);
     } else {
-        rank_nodes(from, to, n_edges, n_nodes, rank, links);
-        size_t n = make_links(from, to, n_edges, rank, links);
-        st = lay_out(m, links, n, n_nodes, out, err);
+        rank_nodes(from, to, n_edges, n_nodes, out->rank, links);
+        size_t n = make_links(from, to, n_edges, out->rank, links);
+        st = lay_out(links, n, out, err);
     }
     mem_free(m, links, bytes);
-    mem_free(m, rank, rank_bytes);
+    if (st != OK)
+        sens_graph_free(out);
     return st;
 }
 

@@ -30,6 +30,7 @@ enum status sens_star_peak(struct arena *a, unsigned t, u128 d, mpq_srcptr beta,
 struct sens_graph {
     struct mem *mem;
     size_t n, n_links;
+    uint32_t *rank;     /* the number here of a node as given */
     size_t *start;      /* n + 1: where a node's links begin */
     uint32_t *to;       /* rising within a node */
     unsigned char *dir; /* 1: out, 2: in, 3: both */

@@ -377,32 +377,86 @@ static void bag_multiplicity(void **state)
     close_bench(&b);
 }
 
-/* S is a dyadic rational just above the true maximum. */
+/* S is a dyadic rational, at least the true maximum and hardly more. Many
+ * betas, so that one rounding in the wrong direction shows. */
 static void rounded_up(void **state)
 {
     (void)state;
+    unsigned late = 0;
+    for (unsigned i = 3; i < 90; i++) {
+        struct bench b;
+        mpfr_t lo, s;
+        open_bench(&b, i % 2 ? TRIANGLE : "Q(x,y,z) :- R(x,y), R(y,z).");
+        b.opt.want_baselines = false;
+        mpq_set_ui(b.beta, 10, 5 + i);
+        mpq_canonicalize(b.beta);
+        must_compute(&b);
+        assert_true(b.s.k < b.s.n_ls_hat);
+        late += b.s.k > 0;
+        assert_int_equal(mpz_popcount(mpq_denref(b.s.s)), 1);
+        mpfr_inits2(2000, lo, s, (mpfr_ptr)NULL);
+        mpfr_set_q(lo, b.beta, MPFR_RNDD);
+        mpfr_mul_ui(lo, lo, b.s.k, MPFR_RNDD);
+        mpfr_neg(lo, lo, MPFR_RNDN);
+        mpfr_exp(lo, lo, MPFR_RNDU);
+        mpfr_mul_z(lo, lo, b.s.ls_hat[b.s.k], MPFR_RNDU);
+        mpfr_set_q(s, b.s.s, MPFR_RNDN);
+        assert_true(mpfr_cmp(s, lo) >= 0 || b.s.k == 0);
+        mpfr_sub(s, s, lo, MPFR_RNDU);
+        mpfr_div(s, s, lo, MPFR_RNDU);
+        assert_true(mpfr_cmp_d(s, ldexp(1, -200)) < 0);
+        mpfr_clears(lo, s, (mpfr_ptr)NULL);
+        close_bench(&b);
+    }
+    assert_true(late > 40);
+}
+
+static enum status no_rows(void *ctx, aset f, vset boundary, vset outs,
+                           u128 *out, struct err *err)
+{
+    (void)ctx;
+    (void)boundary;
+    (void)outs;
+    (void)err;
+    *out = f ? 0 : 1;
+    return OK;
+}
+
+/* Ten empty tables in a chain: nine rows are needed before a tenth matters,
+ * so the sequence begins with nine zeros. */
+static void late_start(void **state)
+{
+    (void)state;
     struct bench b;
-    open_bench(&b, TRIANGLE);
-    mpq_set_ui(b.beta, 1, 7);
-    must_compute(&b);
-    assert_true(b.s.k > 0);
-    mpz_t den;
-    mpz_init_set(den, mpq_denref(b.s.s));
-    assert_int_equal(mpz_popcount(den), 1);
-    mpz_clear(den);
-    mpfr_t lo, s;
-    mpfr_inits2(2000, lo, s, (mpfr_ptr)NULL);
-    mpfr_set_q(lo, b.beta, MPFR_RNDU);
-    mpfr_mul_ui(lo, lo, b.s.k, MPFR_RNDU);
-    mpfr_neg(lo, lo, MPFR_RNDN);
-    mpfr_exp(lo, lo, MPFR_RNDD);
-    mpfr_mul_z(lo, lo, b.s.ls_hat[b.s.k], MPFR_RNDD);
-    mpfr_set_q(s, b.s.s, MPFR_RNDN);
-    assert_true(mpfr_cmp(s, lo) > 0);
-    mpfr_sub(s, s, lo, MPFR_RNDU);
-    mpfr_div(s, s, lo, MPFR_RNDU);
-    assert_true(mpfr_cmp_d(s, ldexp(1, -200)) < 0);
-    mpfr_clears(lo, s, (mpfr_ptr)NULL);
+    open_bench(&b, "Q(a,b,c,d,e,f,g,h,i,j,k) :- A(a,b), B(b,c), C(c,d), "
+                   "D(d,e), E(e,f), F(f,g), G(g,h), H(h,i), I(i,j), J(j,k).");
+    struct sens_counter c = {NULL, no_rows, NULL};
+    b.opt.want_baselines = false;
+    if (sens_compute_with(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err) != OK)
+        fail_msg("%s", b.r.err.message);
+    for (unsigned k = 0; k < 9; k++)
+        assert_int_equal(mpz_sgn(b.s.ls_hat[k]), 0);
+    assert_true(mpz_sgn(b.s.ls_hat[9]) > 0);
+    assert_true(mpq_sgn(b.s.s) > 0);
+    close_bench(&b);
+}
+
+/* Comparisons with a variable outside do not tie two pieces together, also
+ * when they are exact; a comparison between them does. */
+static void parts_and_filters(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct sens_plan *p;
+    open_bench(&b, "Q(x,y,z) :- A(x), B(y), P(z), x < z, z < y.");
+    assert_int_equal(sens_plan_new(&b.r.arena, b.q, true, &p, &b.r.err), OK);
+    assert_int_equal(p->coords[sens_plan_find(p, 3)].n_splits, 1);
+    close_bench(&b);
+    open_bench(&b, "Q(x,y,z) :- A(x), B(y), P(z), x < z, x < y.");
+    assert_int_equal(sens_plan_new(&b.r.arena, b.q, true, &p, &b.r.err), OK);
+    assert_int_equal(p->coords[sens_plan_find(p, 3)].n_splits, 0);
+    assert_int_equal(sens_plan_new(&b.r.arena, b.q, false, &p, &b.r.err), OK);
+    assert_int_equal(p->coords[sens_plan_find(p, 3)].n_splits, 1);
     close_bench(&b);
 }
 
@@ -449,6 +503,8 @@ int main(void)
         cmocka_unit_test(disconnected_residual),
         cmocka_unit_test(bag_multiplicity),
         cmocka_unit_test(rounded_up),
+        cmocka_unit_test(late_start),
+        cmocka_unit_test(parts_and_filters),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
