@@ -535,6 +535,7 @@ static void triangle_peak(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_round_up),
         cmocka_unit_test(late_maximum),
         cmocka_unit_test(thresholds),
         cmocka_unit_test(several_relations),
