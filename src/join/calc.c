@@ -7,6 +7,7 @@
  */
 #include "join/impl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,14 +66,9 @@ static enum status filter_codes(struct row_env *env, const struct expr *e,
         return err_nomem(err);
     for (size_t i = 0; i <= c->n_dict && s == OK; i++) {
         struct arena scratch;
-        struct value out = {0}, in = {0};
+        struct value out = {0};
         arena_init(&scratch, m);
-        in.type = c->type;
-        if (i < c->n_dict)
-            in.s = c->dict[i];
-        else
-            in = value_null();
-        env->vals[v] = in;
+        env->vals[v] = i < c->n_dict ? column_dict_value(c, i) : value_null();
         s = expr_eval(&scratch, e, env->vals, &out, err);
         pass[i] = !out.is_null && out.i == 1;
         arena_fini(&scratch);
@@ -140,76 +136,122 @@ static bool is_i64(enum type t)
            t == T_TIME;
 }
 
-struct coded {
-    struct str s;
+static bool is_number(enum type t)
+{
+    return t == T_INT || t == T_DEC || t == T_REAL;
+}
+
+struct result {
+    struct value v;
     uint32_t row;
 };
 
-static int cmp_coded_value(const void *a, const void *b, void *type)
+static int cmp_result(const void *a, const void *b)
 {
-    struct value x = {0}, y = {0};
-    x.type = y.type = *(enum type *)type;
-    x.s = ((const struct coded *)a)->s;
-    y.s = ((const struct coded *)b)->s;
-    return value_cmp(&x, &y);
+    return value_cmp(&((const struct result *)a)->v,
+                     &((const struct result *)b)->v);
 }
 
-/* Texts become codes into a dictionary in value_cmp's order. */
+/* The text of a dictionary entry; numbers as exact decimals. */
+static enum status entry_text(struct join *j, const struct value *v,
+                              struct str *out, struct err *err)
+{
+    struct value d = *v;
+    if (v->type == T_INT) {
+        *out = str_printf(&j->arena, "%lld", (long long)v->i);
+    } else if (v->type == T_REAL) {
+        struct str s = str_printf(&j->arena, "%.1080f", v->f); /* exact */
+        if (isnan(v->f) || isinf(v->f))
+            *out = isnan(v->f) ? STR("NaN")
+                   : v->f > 0  ? STR("Infinity")
+                               : STR("-Infinity");
+        else if (s.p && value_parse(&j->arena, s, T_DEC, &d))
+            *out = d.s;
+        else
+            *out = (struct str){NULL, 0};
+    } else {
+        *out = v->s;
+    }
+    return out->p ? OK : err_nomem(err);
+}
+
+/* Codes into a dictionary in value_cmp's order, numbers before texts. */
 static enum status code_column(struct join *j, struct store_column *c,
-                               struct coded *v, size_t n, size_t n_rows,
+                               struct result *v, size_t n, size_t n_rows,
                                struct err *err)
 {
     uint32_t *code = NEWS(&j->arena, uint32_t, n_rows);
     struct str *dict = NEWS(&j->arena, struct str, n);
     if (!code || !dict)
         return err_nomem(err);
-    qsort_r(v, n, sizeof *v, cmp_coded_value, &c->type);
+    qsort(v, n, sizeof *v, cmp_result);
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!i || cmp_coded_value(&v[i - 1], &v[i], &c->type) != 0)
-            dict[k++] = v[i].s;
+        if (!i || cmp_result(&v[i - 1], &v[i]) != 0) {
+            TRY(entry_text(j, &v[i].v, &dict[k++], err));
+            c->n_numeric += is_number(v[i].v.type);
+        }
         code[v[i].row] = (uint32_t)(k - 1);
     }
+    c->type = v[n - 1].v.type == T_UUID ? T_UUID : T_TEXT;
+    if (c->n_numeric == k) {
+        c->type = T_DEC;
+        c->n_numeric = 0;
+    }
+    c->inferred = true;
     c->code = code;
     c->dict = dict;
     c->n_dict = k;
     return OK;
 }
 
-struct calc_out {
-    struct store_column *c;
-    uint64_t *nulls;
-    int64_t *i64;
-    double *f64;
-    struct coded *texts;
-    size_t n_texts;
-};
-
-static enum status store_result(struct join *j, struct calc_out *o, size_t r,
-                                const struct value *v, struct err *err)
+/* One type of machine word throughout: an array of it. */
+static enum status word_column(struct join *j, struct store_column *c,
+                               const struct result *v, size_t n, size_t n_rows,
+                               struct err *err)
 {
-    if (v->is_null) {
-        o->nulls[r >> 6] |= (uint64_t)1 << (r & 63);
-        o->c->nulls = o->nulls;
-    } else if (o->i64) {
-        o->i64[r] = v->i;
-    } else if (o->f64) {
-        o->f64[r] = v->f;
-    } else {
-        struct coded t = {str_copy(&j->arena, v->s), (uint32_t)r};
-        if (!t.s.p)
-            return err_nomem(err);
-        o->texts[o->n_texts++] = t;
-    }
+    c->type = n ? v[0].v.type : T_INT;
+    int64_t *i64 = NEWS(&j->arena, int64_t, n_rows);
+    if (!i64)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        i64[v[i].row] = v[i].v.i;
+    c->i64 = i64;
     return OK;
 }
 
+/* PRIVACY: each result keeps its own type (a sum can outgrow 64 bits, a cell
+ * without declared type can be anything), so that no row decides what the
+ * others mean; only the layout depends on all of them. */
+static enum status lay_out(struct join *j, struct store_column *c,
+                           struct result *v, size_t n, size_t n_rows,
+                           struct err *err)
+{
+    bool words = true, codes = true;
+    for (size_t i = 0; i < n; i++) {
+        enum type t = v[i].v.type;
+        words &= is_i64(t) && t == v[0].v.type;
+        codes &= !is_i64(t) || t == T_INT;
+    }
+    if (words)
+        return word_column(j, c, v, n, n_rows, err);
+    if (codes)
+        return code_column(j, c, v, n, n_rows, err);
+    err_set(err, E_TYPE, "an expression has values of types that do not mix");
+    err_hint(err, "Declare the types of the columns that it uses.");
+    return E_TYPE;
+}
+
 static enum status fill_calc(struct join *j, struct row_env *env,
-                             const struct expr *e, struct calc_out *o,
-                             size_t n_rows, struct err *err)
+                             const struct expr *e, struct store_column *c,
+                             struct result *out, size_t *n_out, size_t n_rows,
+                             struct err *err)
 {
     struct arena scratch;
     enum status s = OK;
+    uint64_t *nulls = NEWS(&j->arena, uint64_t, n_rows / 64 + 1);
+    if (!nulls)
+        return err_nomem(err);
     arena_init(&scratch, j->mem);
     for (size_t r = 0; r < n_rows && s == OK; r++) {
         struct value v = {0};
@@ -217,8 +259,14 @@ static enum status fill_calc(struct join *j, struct row_env *env,
             arena_fini(&scratch);
         env_row(env, r);
         s = expr_eval(&scratch, e, env->vals, &v, err);
-        if (s == OK)
-            s = store_result(j, o, r, &v, err);
+        if (s == OK && v.is_null) {
+            nulls[r >> 6] |= (uint64_t)1 << (r & 63);
+            c->nulls = nulls;
+        } else if (s == OK) {
+            if (v.s.p && !(v.s = str_copy(&j->arena, v.s)).p)
+                s = err_nomem(err);
+            out[(*n_out)++] = (struct result){v, (uint32_t)r};
+        }
     }
     arena_fini(&scratch);
     return s;
@@ -227,29 +275,22 @@ static enum status fill_calc(struct join *j, struct row_env *env,
 static enum status calc_one(struct join *j, uint32_t i, struct err *err)
 {
     const struct calc *k = &j->q->calcs[i];
-    size_t n_rows = j->st->tables[j->q->atoms[k->atom].table].n_rows;
-    size_t text_size = n_rows * sizeof(struct coded);
-    struct calc_out o = {.c = &j->calc_cols[i]};
+    struct store_column *c = &j->calc_cols[i];
+    size_t n_rows = j->st->tables[j->q->atoms[k->atom].table].n_rows, n = 0;
+    size_t size = n_rows * sizeof(struct result);
     struct row_env env;
     struct arena a;
     arena_init(&a, j->mem);
     enum status s = env_open(j, k->atom, &a, k->e, &env, err);
-    o.c->type = k->e->type;
-    o.nulls = NEWS(&j->arena, uint64_t, n_rows / 64 + 1);
-    if (is_i64(o.c->type))
-        o.c->i64 = o.i64 = NEWS(&j->arena, int64_t, n_rows);
-    else if (o.c->type == T_REAL)
-        o.c->f64 = o.f64 = NEWS(&j->arena, double, n_rows);
-    else
-        o.texts = mem_alloc(j->mem, text_size);
-    if (s == OK && (!o.nulls || (!o.i64 && !o.f64 && !o.texts)))
+    struct result *results = mem_alloc(j->mem, size);
+    if (s == OK && !results)
         s = err_nomem(err);
     if (s == OK)
-        s = fill_calc(j, &env, k->e, &o, n_rows, err);
-    if (s == OK && o.texts)
-        s = code_column(j, o.c, o.texts, o.n_texts, n_rows, err);
-    mem_free(j->mem, o.texts, text_size);
-    o.c->present = true;
+        s = fill_calc(j, &env, k->e, c, results, &n, n_rows, err);
+    if (s == OK)
+        s = lay_out(j, c, results, n, n_rows, err);
+    mem_free(j->mem, results, size);
+    c->present = true;
     arena_fini(&a);
     return s;
 }

@@ -340,10 +340,7 @@ static size_t source_values(const struct dom_source *s, struct value *out)
     size_t k = 0;
     if (s->col->code) {
         for (size_t i = 0; i < s->col->n_dict; i++) {
-            struct value v = {0};
-            v.type = s->col->type;
-            v.s = s->col->dict[i];
-            out[k++] = v;
+            out[k++] = column_dict_value(s->col, i);
         }
         return k;
     }
@@ -484,9 +481,7 @@ static enum status encode_codes(const struct dom *d, struct mem *m,
     if (!id)
         return err_nomem(err);
     for (size_t i = 0; i < c->n_dict; i++) {
-        struct value v = {0};
-        v.type = c->type;
-        v.s = c->dict[i];
+        struct value v = column_dict_value(c, i);
         id[i] = dom_find(d, &v);
     }
     for (size_t r = 0; r < n_rows; r++)

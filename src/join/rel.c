@@ -223,7 +223,7 @@ static struct str signature(const struct build *b)
 static enum status keep_const(struct build *b, const struct store_column *c,
                               const struct value *v, struct err *err)
 {
-    if (v->is_null || !type_comparable(c->type, v->type)) {
+    if (v->is_null) {
         memset(b->keep, 0, b->n_rows);
         return OK;
     }
@@ -238,9 +238,7 @@ static enum status keep_const(struct build *b, const struct store_column *c,
     if (!hit)
         return err_nomem(err);
     for (size_t i = 0; i < c->n_dict; i++) {
-        struct value x = {0};
-        x.type = c->type;
-        x.s = c->dict[i];
+        struct value x = column_dict_value(c, i);
         hit[i] = value_eq(&x, v);
     }
     for (uint32_t r = 0; r < b->n_rows; r++)

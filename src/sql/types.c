@@ -79,11 +79,15 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
                       long position)
 {
     struct value v = (*e)->val;
-    if (v.is_null || t == T_UNKNOWN)
-        t = v.is_null ? t : T_TEXT;
-    else if (t == T_TEXT)
+    if (v.is_null || t == T_UNKNOWN) {
+        /* a cell without declared type is a number if it looks like one, so
+         * a literal that meets it is read the same way */
+        if (!v.is_null && !value_parse_number(l->arena, v.s, &v))
+            v.type = T_TEXT;
+        t = v.is_null ? t : v.type;
+    } else if (t == T_TEXT) {
         v.type = T_TEXT;
-    else if (!value_parse(l->arena, v.s, t, &v)) {
+    } else if (!value_parse(l->arena, v.s, t, &v)) {
         err_set(l->err, E_TYPE, "invalid input syntax for type %s: \"%.*s\"",
                 type_name(t), PSTR((*e)->val.s));
         err_at(l->err, position);

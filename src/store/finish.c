@@ -184,6 +184,7 @@ static void set_type(const struct builder *b, struct store_column *out,
                      size_t n)
 {
     out->type = b->want;
+    out->inferred = b->want == T_UNKNOWN;
     if (b->want == T_UNKNOWN)
         out->type = out->n_numeric == n ? T_DEC : T_TEXT;
     if (out->type != T_TEXT)

@@ -75,6 +75,9 @@ struct value column_dict_value(const struct store_column *c, size_t code)
     struct value v = {.type = c->type, .s = c->dict[code]};
     if (c->type == T_TEXT && code < c->n_numeric)
         v.type = T_DEC;
+    struct value whole;
+    if (c->inferred && v.type == T_DEC && value_parse(NULL, v.s, T_INT, &whole))
+        return whole; /* reading an integer allocates nothing */
     return v;
 }
 

@@ -14,9 +14,9 @@
  * never on other rows. A column without a declared type is loaded as INT if
  * every cell is a 64-bit integer, else as DEC if every cell is a number, else
  * as TEXT whose first `n_numeric` dictionary entries are numbers (canonical
- * decimals): column_value gives them as T_DEC, so "7" stays equal to 7 when
- * another row holds "x". Were the column turned into text as a whole, one
- * row could change every match of a join.
+ * decimals): column_value gives them as numbers (T_INT if whole, so that 7 / 2
+ * stays 3), so "7" stays equal to 7 when another row holds "x". Were the column
+ * turned into text as a whole, one row could change every match of a join.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -32,6 +32,7 @@ struct store_column {
     const struct str *dict;
     size_t n_dict;
     size_t n_numeric; /* TEXT only: entries that are numbers, see above */
+    bool inferred; /* no declared type: whole numbers are T_INT cell by cell */
     const uint64_t *nulls;
 };
 
