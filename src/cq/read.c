@@ -342,8 +342,7 @@ static enum status fit_constant(struct parser *p, const struct column *c,
         err_hint(p->err, "NULL equals nothing; write {isnull(x)}.");
         return E_SYNTAX;
     }
-    /* A cell without declared type is a number if it looks like one, and so
-     * is the text that it is compared with. */
+    /* As cells without declared type: a number if it looks like one. */
     if (c->type == T_UNKNOWN && v.type == T_TEXT &&
         value_parse_number(p->b.arena, v.s, &as))
         return cqb_const(&p->b, &as, &t->id, p->err);

@@ -274,6 +274,28 @@ void report_release(struct prepared *p, const struct choice *c,
     release_text(&out->text, c, k, x);
 }
 
+/* Standard deviation and quantiles of the noise: numbers where the scale is
+ * public, multiples of the secret sensitivity where it is not. */
+static void quote_error(struct json *j, const struct choice *c)
+{
+    const struct {
+        const char *fixed, *smooth;
+        double v;
+    } e[] = {{"std", "std_in_units_of_sensitivity", c->error.std},
+             {"p50", "p50_in_units_of_sensitivity", c->error.p50},
+             {"p90", "p90_in_units_of_sensitivity", c->error.p90},
+             {"p95", "p95_in_units_of_sensitivity", c->error.p95},
+             {"p99", "p99_in_units_of_sensitivity", c->error.p99}};
+    for (size_t i = 0; i < sizeof e / sizeof e[0]; i++) {
+        json_key(j, c->noise.smooth ? e[i].smooth : e[i].fixed);
+        json_double(j, c->noise.smooth || i == 0 ? e[i].v : ceil(e[i].v));
+    }
+    if (!c->noise.smooth)
+        return;
+    json_key(j, "least_sensitivity");
+    json_double(j, mpq_get_d(c->floor) * mpq_get_d(c->factor));
+}
+
 /* --- quote ---------------------------------------------------------------- */
 
 static void quote_json(struct sb *b, struct prepared *p, const struct choice *c,
@@ -295,14 +317,7 @@ static void quote_json(struct sb *b, struct prepared *p, const struct choice *c,
         json_null(&j);
     } else {
         json_begin(&j, '{');
-        json_key(&j, c->noise.smooth ? "p50_in_units_of_sensitivity" : "p50");
-        json_double(&j, c->noise.smooth ? c->error.p50 : ceil(c->error.p50));
-        json_key(&j, c->noise.smooth ? "p95_in_units_of_sensitivity" : "p95");
-        json_double(&j, c->noise.smooth ? c->error.p95 : ceil(c->error.p95));
-        if (c->noise.smooth) {
-            json_key(&j, "least_sensitivity");
-            json_double(&j, mpq_get_d(c->floor) * mpq_get_d(c->factor));
-        }
+        quote_error(&j, c);
         json_key(&j, "basis");
         json_cstr(&j, "public");
         json_end(&j, '}');
