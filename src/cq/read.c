@@ -12,177 +12,25 @@
  */
 #include "cq/cq.h"
 
-#include <string.h>
+#include "cq/token.h"
 
 enum { MAX_RULE = 1 << 20 };
 
-enum token {
-    K_END,
-    K_NAME,
-    K_QUOTED_NAME,
-    K_STRING,
-    K_NUMBER,
-    K_LPAREN,
-    K_RPAREN,
-    K_LBRACE,
-    K_RBRACE,
-    K_COMMA,
-    K_SEMI,
-    K_DOT,
-    K_IF,
-    K_ASSIGN,
-    K_AT,
-    K_EQ,
-    K_NE,
-    K_LT,
-    K_LE,
-    K_GT,
-    K_GE,
-    K_BAD,
-};
-
 struct parser {
-    struct str text;
-    size_t at; /* after the current token */
-    size_t start;
-    enum token token;
-    struct str word; /* name or string, unescaped */
+    struct tokens t;
     struct cq_builder b;
     struct err *err;
 };
 
-/* --- tokens --- */
-
-static bool is_alpha(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (unsigned char)c >= 0x80;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static void skip_blanks(struct parser *p)
-{
-    while (p->at < p->text.n) {
-        char c = p->text.p[p->at];
-        if (c == '%' || c == '#') {
-            while (p->at < p->text.n && p->text.p[p->at] != '\n')
-                p->at++;
-        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-            p->at++;
-        } else {
-            return;
-        }
-    }
-}
-
-/* A quoted text; the quote is doubled inside. */
-static enum token scan_quoted(struct parser *p, char quote, enum token kind)
-{
-    struct sb b;
-    sb_init(&b, p->b.arena);
-    sb_add(&b, "", 0);
-    for (size_t i = p->at + 1; i < p->text.n; i++) {
-        if (p->text.p[i] != quote) {
-            sb_char(&b, p->text.p[i]);
-        } else if (i + 1 < p->text.n && p->text.p[i + 1] == quote) {
-            sb_char(&b, quote);
-            i++;
-        } else {
-            p->at = i + 1;
-            p->word = sb_view(&b);
-            return b.failed ? K_BAD : kind;
-        }
-    }
-    return K_BAD;
-}
-
-static enum token scan_number(struct parser *p)
-{
-    size_t i = p->at + 1;
-    while (i < p->text.n && is_digit(p->text.p[i]))
-        i++;
-    if (i + 1 < p->text.n && p->text.p[i] == '.' && is_digit(p->text.p[i + 1]))
-        for (i++; i < p->text.n && is_digit(p->text.p[i]); i++)
-            ;
-    if (i + 1 < p->text.n && (p->text.p[i] == 'e' || p->text.p[i] == 'E')) {
-        size_t j = i + 1 + (p->text.p[i + 1] == '-' || p->text.p[i + 1] == '+');
-        if (j < p->text.n && is_digit(p->text.p[j]))
-            for (i = j; i < p->text.n && is_digit(p->text.p[i]); i++)
-                ;
-    }
-    p->word = (struct str){p->text.p + p->at, i - p->at};
-    p->at = i;
-    return K_NUMBER;
-}
-
-static enum token scan_name(struct parser *p)
-{
-    size_t i = p->at;
-    while (i < p->text.n && (is_alpha(p->text.p[i]) || is_digit(p->text.p[i])))
-        i++;
-    p->word = (struct str){p->text.p + p->at, i - p->at};
-    p->at = i;
-    return K_NAME;
-}
-
-static enum token scan_sign(struct parser *p)
-{
-    static const struct {
-        const char *text;
-        enum token token;
-    } signs[] = {
-        {":-", K_IF},    {":=", K_ASSIGN}, {"!=", K_NE},    {"<>", K_NE},
-        {"<=", K_LE},    {">=", K_GE},     {"<", K_LT},     {">", K_GT},
-        {"=", K_EQ},     {"(", K_LPAREN},  {")", K_RPAREN}, {"{", K_LBRACE},
-        {"}", K_RBRACE}, {",", K_COMMA},   {";", K_SEMI},   {".", K_DOT},
-        {"@", K_AT},
-    };
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-        size_t n = strlen(signs[i].text);
-        if (p->text.n - p->at >= n &&
-            memcmp(p->text.p + p->at, signs[i].text, n) == 0) {
-            p->at += n;
-            return signs[i].token;
-        }
-    }
-    return K_BAD;
-}
-
-static void next(struct parser *p)
-{
-    skip_blanks(p);
-    p->start = p->at;
-    if (p->at == p->text.n) {
-        p->token = K_END;
-        return;
-    }
-    char c = p->text.p[p->at];
-    char d = p->at + 1 < p->text.n ? p->text.p[p->at + 1] : 0;
-    if (c == '\'')
-        p->token = scan_quoted(p, c, K_STRING);
-    else if (c == '"')
-        p->token = scan_quoted(p, c, K_QUOTED_NAME);
-    else if (is_digit(c) || ((c == '-' || c == '+') && is_digit(d)))
-        p->token = scan_number(p);
-    else if (is_alpha(c))
-        p->token = scan_name(p);
-    else
-        p->token = scan_sign(p);
-}
-
 static enum status bad(struct parser *p, const char *what)
 {
-    size_t n = p->at > p->start ? p->at - p->start : 0;
-    if (p->token == K_END)
+    size_t n = p->t.at > p->t.start ? p->t.at - p->t.start : 0;
+    if (p->t.token == K_END)
         err_set(p->err, E_SYNTAX, "expected %s at the end of the rule", what);
     else
         err_set(p->err, E_SYNTAX, "expected %s before \"%.*s\"", what,
-                (int)(n < 40 && n ? n : 1), p->text.p + p->start);
-    err_at(p->err, (long)p->start);
+                (int)(n < 40 && n ? n : 1), p->t.text.p + p->t.start);
+    err_at(p->err, (long)p->t.start);
     err_hint(p->err, "A rule looks like: Q(x, y) :- R(x, 'a', z), S(z, y), "
                      "x != y.");
     return E_SYNTAX;
@@ -190,9 +38,9 @@ static enum status bad(struct parser *p, const char *what)
 
 static bool accept(struct parser *p, enum token t)
 {
-    if (p->token != t)
+    if (p->t.token != t)
         return false;
-    next(p);
+    token_next(&p->t);
     return true;
 }
 
@@ -229,27 +77,20 @@ static bool literal_type(struct str s, enum type *out)
     return false;
 }
 
-static bool string_follows(const struct parser *p)
-{
-    struct parser ahead = *p;
-    skip_blanks(&ahead);
-    return ahead.at < ahead.text.n && ahead.text.p[ahead.at] == '\'';
-}
-
 static enum status typed_literal(struct parser *p, enum type t,
                                  struct value *out)
 {
-    next(p);
-    struct str s = p->word;
+    token_next(&p->t);
+    struct str s = p->t.word;
     if (t == T_DEC &&
         (str_is(s, "NaN") || str_is(s, "Infinity") || str_is(s, "-Infinity")))
         *out = (struct value){.type = T_DEC, .s = s};
-    else if (p->token != K_STRING || !value_parse(p->b.arena, s, t, out)) {
+    else if (p->t.token != K_STRING || !value_parse(p->b.arena, s, t, out)) {
         err_set(p->err, E_SYNTAX, "\"%.*s\" is no %s", PSTR(s), type_name(t));
-        err_at(p->err, (long)p->start);
+        err_at(p->err, (long)p->t.start);
         return E_SYNTAX;
     }
-    next(p);
+    token_next(&p->t);
     return OK;
 }
 
@@ -258,29 +99,30 @@ static enum status constant(struct parser *p, struct value *out, bool *is_const)
 {
     enum type t;
     *is_const = true;
-    if (p->token == K_STRING) {
-        *out = value_text(p->word);
-        next(p);
+    if (p->t.token == K_STRING) {
+        *out = value_text(p->t.word);
+        token_next(&p->t);
         return OK;
     }
-    if (p->token == K_NUMBER) {
-        if (!value_parse_number(p->b.arena, p->word, out))
+    if (p->t.token == K_NUMBER) {
+        if (!value_parse_number(p->b.arena, p->t.word, out))
             return bad(p, "a number of sensible size");
-        next(p);
+        token_next(&p->t);
         return OK;
     }
-    if (p->token == K_NAME &&
-        (str_is(p->word, "true") || str_is(p->word, "false"))) {
-        *out = (struct value){.type = T_BOOL, .i = str_is(p->word, "true")};
-        next(p);
+    if (p->t.token == K_NAME &&
+        (str_is(p->t.word, "true") || str_is(p->t.word, "false"))) {
+        *out = (struct value){.type = T_BOOL, .i = str_is(p->t.word, "true")};
+        token_next(&p->t);
         return OK;
     }
-    if (p->token == K_NAME && str_is(p->word, "null")) {
+    if (p->t.token == K_NAME && str_is(p->t.word, "null")) {
         *out = value_null();
-        next(p);
+        token_next(&p->t);
         return OK;
     }
-    if (p->token == K_NAME && literal_type(p->word, &t) && string_follows(p))
+    if (p->t.token == K_NAME && literal_type(p->t.word, &t) &&
+        token_string_follows(&p->t))
         return typed_literal(p, t, out);
     *is_const = false;
     return OK;
@@ -297,16 +139,16 @@ static enum status term(struct parser *p, struct term *out)
         *out = (struct term){TERM_CONST, id};
         return OK;
     }
-    if (p->token == K_NAME && str_is(p->word, "_")) {
+    if (p->t.token == K_NAME && str_is(p->t.word, "_")) {
         *out = (struct term){TERM_ANY, 0};
-        next(p);
+        token_next(&p->t);
         return OK;
     }
-    if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+    if (p->t.token != K_NAME && p->t.token != K_QUOTED_NAME)
         return bad(p, "a variable or a constant");
-    TRY(variable(p, p->word, &id));
+    TRY(variable(p, p->t.word, &id));
     *out = (struct term){TERM_VAR, id};
-    next(p);
+    token_next(&p->t);
     return OK;
 }
 
@@ -317,7 +159,7 @@ typedef VEC(struct term) terms_vec;
 static enum status terms(struct parser *p, terms_vec *out)
 {
     TRY(expect(p, K_LPAREN, "\"(\""));
-    while (p->token != K_RPAREN) {
+    while (p->t.token != K_RPAREN) {
         struct term t;
         if (out->n)
             TRY(expect(p, K_COMMA, "\",\" or \")\""));
@@ -327,7 +169,7 @@ static enum status terms(struct parser *p, terms_vec *out)
         if (out->n > 1600)
             return bad(p, "at most 1600 columns");
     }
-    next(p);
+    token_next(&p->t);
     return OK;
 }
 
@@ -391,11 +233,11 @@ static enum status atom(struct parser *p, struct str name, size_t at)
     uint32_t i, v;
     terms_vec args = {0};
     if (accept(p, K_AT)) {
-        if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+        if (p->t.token != K_NAME && p->t.token != K_QUOTED_NAME)
             return bad(p, "a row-id variable");
-        TRY(variable(p, p->word, &v));
+        TRY(variable(p, p->t.word, &v));
         rowid = (int32_t)v;
-        next(p);
+        token_next(&p->t);
     }
     TRY(terms(p, &args));
     enum status st = find_relation(p, name, args.n, &table);
@@ -427,7 +269,7 @@ static enum status call(struct parser *p, struct str name, unsigned depth,
     VEC(struct expr *) args = {0};
     if (!expr_op_find(name, &e->op))
         return bad(p, "a known function");
-    while (p->token != K_RPAREN) {
+    while (p->t.token != K_RPAREN) {
         struct expr *arg;
         if (args.n)
             TRY(expect(p, K_COMMA, "\",\" or \")\""));
@@ -435,7 +277,7 @@ static enum status call(struct parser *p, struct str name, unsigned depth,
         if (!VEC_PUSH(p->b.arena, &args, arg))
             return err_nomem(p->err);
     }
-    next(p);
+    token_next(&p->t);
     e->args = args.p;
     e->n_args = (uint32_t)args.n;
     if (!expr_op_takes(e->op, args.n))
@@ -460,11 +302,11 @@ static enum status expression(struct parser *p, unsigned depth,
         e->type = e->val.type;
         return OK;
     }
-    if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+    if (p->t.token != K_NAME && p->t.token != K_QUOTED_NAME)
         return bad(p, "an expression");
-    struct str name = p->word;
-    bool quoted = p->token == K_QUOTED_NAME;
-    next(p);
+    struct str name = p->t.word;
+    bool quoted = p->t.token == K_QUOTED_NAME;
+    token_next(&p->t);
     if (!quoted && accept(p, K_LPAREN))
         return call(p, name, depth, e);
     e->op = X_VAR;
@@ -527,15 +369,15 @@ static enum status add_comparison(struct parser *p, enum token op,
 
 static enum status comparison(struct parser *p, struct term l)
 {
-    enum token op = p->token;
+    enum token op = p->t.token;
     struct term r;
     if (op == K_ASSIGN && l.kind == TERM_VAR) {
-        next(p);
+        token_next(&p->t);
         return add_calc(p, l.id);
     }
     if (op < K_EQ || op > K_GE)
         return bad(p, "a comparison");
-    next(p);
+    token_next(&p->t);
     TRY(term(p, &r));
     return add_comparison(p, op, l, r);
 }
@@ -552,24 +394,24 @@ static enum status negation(struct parser *p, size_t at)
 
 static enum status literal(struct parser *p)
 {
-    size_t at = p->start;
-    if (p->token == K_LBRACE)
+    size_t at = p->t.start;
+    if (p->t.token == K_LBRACE)
         return add_pred(p);
-    if (p->token == K_NAME || p->token == K_QUOTED_NAME) {
+    if (p->t.token == K_NAME || p->t.token == K_QUOTED_NAME) {
         struct parser ahead = *p;
-        next(&ahead);
-        struct str name = p->word;
-        if (ahead.token == K_LPAREN || ahead.token == K_AT) {
-            next(p);
+        token_next(&ahead.t);
+        struct str name = p->t.word;
+        if (ahead.t.token == K_LPAREN || ahead.t.token == K_AT) {
+            token_next(&p->t);
             return atom(p, name, at);
         }
-        if (str_is(name, "not") && ahead.token == K_NAME)
+        if (str_is(name, "not") && ahead.t.token == K_NAME)
             return negation(p, at);
-        if (str_is(name, "false") && p->token == K_NAME &&
-            (ahead.token == K_DOT || ahead.token == K_COMMA ||
-             ahead.token == K_END)) {
+        if (str_is(name, "false") && p->t.token == K_NAME &&
+            (ahead.t.token == K_DOT || ahead.t.token == K_COMMA ||
+             ahead.t.token == K_END)) {
             p->b.unsat = true;
-            next(p);
+            token_next(&p->t);
             return OK;
         }
     }
@@ -582,17 +424,17 @@ static enum status literal(struct parser *p)
 
 static enum status head(struct parser *p)
 {
-    if (p->token != K_NAME && p->token != K_QUOTED_NAME)
+    if (p->t.token != K_NAME && p->t.token != K_QUOTED_NAME)
         return bad(p, "the head, Q(...)");
-    p->b.name = p->word;
-    next(p);
+    p->b.name = p->t.word;
+    token_next(&p->t);
     TRY(expect(p, K_LPAREN, "\"(\""));
     bool first = true;
-    while (p->token != K_RPAREN) {
+    while (p->t.token != K_RPAREN) {
         struct term t;
-        if (p->token == K_SEMI && !p->b.n_group) {
+        if (p->t.token == K_SEMI && !p->b.n_group) {
             p->b.n_group = (uint32_t)p->b.outs.n;
-            next(p);
+            token_next(&p->t);
             first = true;
             continue;
         }
@@ -605,7 +447,7 @@ static enum status head(struct parser *p)
             return err_nomem(p->err);
         first = false;
     }
-    next(p);
+    token_next(&p->t);
     return expect(p, K_IF, "\":-\"");
 }
 
@@ -680,18 +522,18 @@ static enum status fit_comparisons(struct parser *p, struct cmp *c, size_t n)
 enum status cq_read(struct arena *a, struct schema *s, struct str text,
                     struct cq **out, struct err *err)
 {
-    struct parser p = {.text = text, .err = err};
+    struct parser p = {.t = {.arena = a, .text = text}, .err = err};
     if (text.n > MAX_RULE)
         return err_set(err, E_TOO_LARGE, "the rule is longer than %d bytes",
                        MAX_RULE);
     cqb_init(&p.b, a, s);
-    next(&p);
+    token_next(&p.t);
     TRY(head(&p));
     do {
         TRY(literal(&p));
     } while (accept(&p, K_COMMA));
     accept(&p, K_DOT);
-    if (p.token != K_END)
+    if (p.t.token != K_END)
         return bad(&p, "\",\" or the end of the rule");
     TRY(place_all(&p));
     TRY(fit_comparisons(&p, p.b.cmps.p, p.b.cmps.n));
