@@ -336,3 +336,13 @@ enum status csr_intersect(struct join *j, const struct csr *a,
                ? OK
                : err_nomem(err);
 }
+
+enum status join_prepare(struct join *j, struct err *err)
+{
+    const struct factor *f;
+    uint8_t keep[2] = {0, 1};
+    for (size_t i = 0; i < j->rels.n; i++)
+        if (j->rels.p[i]->n_cols == 2)
+            TRY(factor_make(j, j->rels.p[i], keep, 2, NULL, 0, &f, err));
+    return OK;
+}

@@ -1,0 +1,230 @@
+/*
+ * The join engine on a graph: the count and every T_F of patterns, timed.
+ *
+ *     bench-join [--threads N] [--repeat N] [--each] EDGES [RULE ...]
+ *
+ * EDGES is a delimited file of two columns, read as table E. Without rules
+ * the four patterns of Dong and Yi are taken. For each rule: the time to open
+ * (encode, sort), of the count alone, and of the count with every T_F as the
+ * residual sensitivity asks for them; with --each also each T_F alone. Times
+ * are medians, in milliseconds; a JSON document is printed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "join/join.h"
+#include "source/source.h"
+
+static const char *const patterns[] = {
+    "Q(a,b,c) :- E(a,b), E(b,c), E(a,c), a != b, a != c, b != c.",
+    "Q(a,b,c,d) :- E(a,b), E(a,c), E(a,d), a != b, a != c, a != d, "
+    "b != c, b != d, c != d.",
+    "Q(a,b,c,d) :- E(a,b), E(b,c), E(c,d), E(d,a), a != b, a != c, "
+    "a != d, b != c, b != d, c != d.",
+    "Q(a,b,c,d) :- E(a,b), E(a,c), E(b,c), E(a,d), E(b,d), a != b, "
+    "a != c, a != d, b != c, b != d, c != d.",
+};
+
+enum { MOST_REPEATS = 99 };
+
+struct bench {
+    unsigned threads, repeat;
+    bool each;
+    struct mem mem;
+    struct arena arena;
+    struct json out;
+    struct sb text;
+    struct err err;
+};
+
+static void die(struct bench *b, const char *what)
+{
+    fprintf(stderr, "bench-join: %s: %s\n", what, b->err.message);
+    exit(1);
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec * 1e-6;
+}
+
+static int cmp_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct times {
+    double wall[MOST_REPEATS], cpu[MOST_REPEATS];
+    unsigned n;
+};
+
+static void put_times(struct bench *b, const char *name, struct times *t)
+{
+    char key[64];
+    qsort(t->wall, t->n, sizeof(double), cmp_double);
+    qsort(t->cpu, t->n, sizeof(double), cmp_double);
+    snprintf(key, sizeof key, "%s_ms", name);
+    json_key(&b->out, key);
+    json_double(&b->out, t->wall[t->n / 2]);
+    snprintf(key, sizeof key, "%s_cpu_ms", name);
+    json_key(&b->out, key);
+    json_double(&b->out, t->cpu[t->n / 2]);
+}
+
+/* The boundary of the kept atoms f. */
+static vset boundary_of(const struct cq *q, aset f)
+{
+    aset rest = aset_first_n(q->n_atoms) & ~f;
+    return cq_vars_of(q, f) & cq_vars_of(q, rest);
+}
+
+static void one_t(struct bench *b, struct join *j, const struct cq *q, aset f,
+                  u128 *out)
+{
+    if (join_max(j, f, boundary_of(q, f), cq_free(q) & cq_vars_of(q, f), out,
+                 &b->err) != OK)
+        die(b, "join_max");
+}
+
+/* What one run asks of a new engine; parts of it by `what`. */
+enum ask { ASK_NOTHING, ASK_COUNT, ASK_ALL, ASK_ONE };
+
+static u128 run(struct bench *b, const struct cq *q, const struct store *st,
+                enum ask what, aset f, struct times *t)
+{
+    struct join_options opt = {.threads = b->threads};
+    struct join *j = NULL;
+    u128 v = 0, x;
+    double w = now(CLOCK_MONOTONIC), c = now(CLOCK_PROCESS_CPUTIME_ID);
+    if (join_open(&b->mem, q, st, &opt, &j, &b->err) != OK)
+        die(b, "join_open");
+    if (what != ASK_NOTHING) {
+        /* indexes are built once and shared: not part of a request */
+        if (what != ASK_ALL && join_prepare(j, &b->err) != OK)
+            die(b, "join_prepare");
+        w = now(CLOCK_MONOTONIC);
+        c = now(CLOCK_PROCESS_CPUTIME_ID);
+    }
+    if ((what == ASK_COUNT || what == ASK_ALL) &&
+        join_count(j, &v, &b->err) != OK)
+        die(b, "join_count");
+    aset all = aset_first_n(q->n_atoms);
+    for (aset e = 1; what == ASK_ALL && e <= all; e++)
+        one_t(b, j, q, all & ~e, &x);
+    if (what == ASK_ONE)
+        one_t(b, j, q, f, &v);
+    t->wall[t->n] = now(CLOCK_MONOTONIC) - w;
+    t->cpu[t->n++] = now(CLOCK_PROCESS_CPUTIME_ID) - c;
+    join_close(j);
+    return v;
+}
+
+static u128 measure(struct bench *b, const struct cq *q,
+                    const struct store *st, enum ask what, aset f,
+                    const char *name)
+{
+    struct times t = {.n = 0};
+    u128 v = 0;
+    for (unsigned i = 0; i < b->repeat; i++)
+        v = run(b, q, st, what, f, &t);
+    put_times(b, name, &t);
+    return v;
+}
+
+static void each_residual(struct bench *b, const struct cq *q,
+                          const struct store *st)
+{
+    aset all = aset_first_n(q->n_atoms);
+    json_key(&b->out, "residuals");
+    json_begin(&b->out, '[');
+    for (aset f = 1; f < all; f++) {
+        char kept[MAX_ATOMS * 3 + 1];
+        size_t n = 0;
+        ASET_EACH (i, f)
+            n += (size_t)snprintf(kept + n, sizeof kept - n, "%s%u",
+                                  n ? " " : "", i + 1);
+        json_begin(&b->out, '{');
+        json_key(&b->out, "kept");
+        json_cstr(&b->out, kept);
+        u128 v = measure(b, q, st, ASK_ONE, f, "time");
+        json_key(&b->out, "t");
+        json_u128(&b->out, v);
+        json_end(&b->out, '}');
+    }
+    json_end(&b->out, ']');
+}
+
+static void one_rule(struct bench *b, const char *file, const char *rule)
+{
+    struct schema schema;
+    struct source *src = NULL;
+    struct store *st = NULL;
+    struct cq *q = NULL;
+    struct str table = str_printf(&b->arena, "E(src,dst)=%s", file);
+    struct source_spec spec = {.tables = &table, .n_tables = 1};
+    schema_init(&schema, &b->arena);
+    if (source_open(&b->mem, &spec, &schema, &src, &b->err) != OK ||
+        cq_read(&b->arena, &schema, str_of(rule), &q, &b->err) != OK ||
+        store_new(&b->mem, &schema, &st, &b->err) != OK ||
+        source_load(src, q, st, NULL, &b->err) != OK)
+        die(b, file);
+    json_begin(&b->out, '{');
+    json_key(&b->out, "rule");
+    json_cstr(&b->out, rule);
+    json_key(&b->out, "rows");
+    json_u128(&b->out, st->tables[0].n_rows);
+    measure(b, q, st, ASK_NOTHING, 0, "open");
+    u128 n = measure(b, q, st, ASK_COUNT, 0, "count");
+    json_key(&b->out, "count");
+    json_u128(&b->out, n);
+    measure(b, q, st, ASK_ALL, 0, "all");
+    if (b->each)
+        each_residual(b, q, st);
+    json_end(&b->out, '}');
+    store_free(st);
+    source_close(src);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.threads = 1, .repeat = 5};
+    const char *file = NULL, *rules[64];
+    size_t n = 0;
+    mem_init(&b.mem, 0);
+    arena_init(&b.arena, &b.mem);
+    sb_init(&b.text, &b.arena);
+    json_init(&b.out, &b.text);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+            b.threads = (unsigned)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--repeat") && i + 1 < argc)
+            b.repeat = (unsigned)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--each"))
+            b.each = true;
+        else if (!file)
+            file = argv[i];
+        else if (n < 64)
+            rules[n++] = argv[i];
+    }
+    if (!file || !b.repeat || b.repeat > MOST_REPEATS) {
+        fprintf(stderr, "usage: bench-join [--threads N] [--repeat N] "
+                        "[--each] EDGES [RULE ...]\n");
+        return 2;
+    }
+    for (size_t i = 0; !n && i < 4; i++)
+        rules[i] = patterns[i];
+    json_begin(&b.out, '[');
+    for (size_t i = 0; i < (n ? n : 4); i++)
+        one_rule(&b, file, rules[i]);
+    json_end(&b.out, ']');
+    printf("%s\n", b.text.p);
+    fprintf(stderr, "peak %zu MB\n", atomic_load(&b.mem.peak) >> 20);
+    arena_fini(&b.arena);
+    return 0;
+}
