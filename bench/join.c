@@ -125,9 +125,8 @@ static u128 run(struct bench *b, const struct cq *q, const struct store *st,
     return v;
 }
 
-static u128 measure(struct bench *b, const struct cq *q,
-                    const struct store *st, enum ask what, aset f,
-                    const char *name)
+static u128 measure(struct bench *b, const struct cq *q, const struct store *st,
+                    enum ask what, aset f, const char *name)
 {
     struct times t = {.n = 0};
     u128 v = 0;

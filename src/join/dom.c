@@ -1,5 +1,8 @@
 /*
- * Domains: the values of variables as dense ids that rise with value_cmp.
+ * Domains: the values of variables as dense ids. Ids rise with value_cmp
+ * where an order comparison is asked; elsewhere they rise with the number of
+ * rows that hold the value, so that the heavy values come last and "the
+ * largest id of a result" means "the heaviest".
  *
  * Variables that are compared, or that read the same column, share a domain,
  * so that copies of one relation are the same arrays of ids and a comparison
@@ -371,29 +374,6 @@ static enum status number_any(struct join *j, struct dom *d, struct err *err)
     return vals ? OK : err_nomem(err);
 }
 
-enum status dom_build_all(struct join *j, struct err *err)
-{
-    struct arena scratch;
-    arena_init(&scratch, j->mem);
-    enum status s = assign_domains(j, &scratch, err);
-    arena_fini(&scratch);
-    TRY(s);
-    TRY(collect_sources(j, err));
-    for (uint32_t i = 0; i < j->n_doms; i++) {
-        struct dom *d = &j->doms[i];
-        if (d->is_rows)
-            continue;
-        for (size_t k = 0; k < d->sources.n; k++)
-            d->has_null |= d->sources.p[k].nulls;
-        TRY(all_ints(d) ? number_ints(j, d, err) : number_any(j, d, err));
-        if (d->n_vals >= NO_ID - 1)
-            return err_set(err, E_LIMIT,
-                           "a column has more than 2^32 - 3 values");
-        d->n = (uint32_t)d->n_vals + d->has_null;
-    }
-    return OK;
-}
-
 /* --- encoding ----------------------------------------------------------- */
 
 /* Position of the first value not below v, and whether it equals v. */
@@ -440,26 +420,27 @@ static size_t find_any(const struct dom *d, const struct value *v, bool *equal)
     return lo;
 }
 
+/* The id of the value at a place in rising order. */
+static uint32_t id_at(const struct dom *d, size_t at)
+{
+    return (d->rank ? d->rank[at] : (uint32_t)at) + d->has_null;
+}
+
 uint32_t dom_find(const struct dom *d, const struct value *v)
 {
     bool equal = false;
     if (v->is_null)
         return d->has_null ? 0 : NO_ID;
     size_t at = find_any(d, v, &equal);
-    return equal ? (uint32_t)at + d->has_null : NO_ID;
-}
-
-uint32_t dom_rank(const struct dom *d, const struct value *v)
-{
-    bool equal = false;
-    return (uint32_t)find_any(d, v, &equal) + d->has_null;
+    return equal ? id_at(d, at) : NO_ID;
 }
 
 struct value dom_value(const struct dom *d, uint32_t id)
 {
     if (d->has_null && id == 0)
         return value_null();
-    return nth_value(d, id - d->has_null);
+    uint32_t at = id - d->has_null;
+    return nth_value(d, d->unrank ? d->unrank[at] : at);
 }
 
 static uint32_t encode_int(const struct dom *d, int64_t v)
@@ -468,7 +449,7 @@ static uint32_t encode_int(const struct dom *d, int64_t v)
         return d->dense[(uint64_t)v - (uint64_t)d->dense_min];
     bool equal = false;
     size_t at = find_int(d, v, &equal);
-    return equal ? (uint32_t)at + d->has_null : NO_ID;
+    return equal ? id_at(d, at) : NO_ID;
 }
 
 static enum status encode_codes(const struct dom *d, struct mem *m,
@@ -505,6 +486,113 @@ enum status dom_encode(const struct dom *d, struct mem *m,
     for (size_t r = 0; r < n_rows; r++) {
         struct value v = column_value(c, r);
         out[r] = v.is_null ? null_id : dom_find(d, &v);
+    }
+    return OK;
+}
+
+/* --- ids by frequency ---------------------------------------------------- */
+
+static enum status count_ids(struct join *j, const struct dom *d,
+                             uint32_t *count, struct err *err)
+{
+    for (size_t i = 0; i < d->sources.n; i++) {
+        const struct dom_source *s = &d->sources.p[i];
+        size_t size = s->n_rows * sizeof(uint32_t);
+        if (!s->col)
+            continue;
+        uint32_t *ids = mem_alloc(j->mem, size);
+        if (!ids)
+            return err_nomem(err);
+        enum status st =
+            dom_encode(d, j->mem, s->col, s->n_rows, true, ids, err);
+        for (size_t r = 0; st == OK && r < s->n_rows; r++)
+            if (ids[r] != NO_ID)
+                count[ids[r] - d->has_null]++;
+        mem_free(j->mem, ids, size);
+        TRY(st);
+    }
+    return OK;
+}
+
+/* Places sorted by count: buckets for small counts, which are most. */
+static enum status sort_by_count(struct join *j, const uint32_t *count,
+                                 uint32_t n, uint32_t *order, struct err *err)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (count[i] > most)
+            most = count[i];
+    size_t size = ((size_t)most + 2) * sizeof(uint32_t);
+    uint32_t *at = mem_alloc(j->mem, size);
+    if (!at)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        at[count[i] + 1]++;
+    for (uint32_t c = 0; c <= most; c++)
+        at[c + 1] += at[c];
+    for (uint32_t i = 0; i < n; i++)
+        order[at[count[i]]++] = i;
+    mem_free(j->mem, at, size);
+    return OK;
+}
+
+static enum status order_by_frequency(struct join *j, struct dom *d,
+                                      struct err *err)
+{
+    uint32_t n = (uint32_t)d->n_vals;
+    uint32_t *rank = NEWS(&j->arena, uint32_t, n);
+    uint32_t *unrank = NEWS(&j->arena, uint32_t, n);
+    if (!rank || !unrank)
+        return err_nomem(err);
+    TRY(count_ids(j, d, rank, err));
+    TRY(sort_by_count(j, rank, n, unrank, err));
+    for (uint32_t i = 0; i < n; i++)
+        rank[unrank[i]] = i;
+    d->rank = rank;
+    d->unrank = unrank;
+    /* the table of numbers was filled with places */
+    for (size_t i = 0; d->dense && i < d->dense_n; i++)
+        if (d->dense[i] != NO_ID)
+            d->dense[i] = rank[d->dense[i] - d->has_null] + d->has_null;
+    return OK;
+}
+
+/* Domains in which < or <= is asked. */
+static void find_ordered(struct join *j)
+{
+    for (uint32_t i = 0; i < j->q->n_cmps; i++) {
+        const struct cmp *c = &j->q->cmps[i];
+        if (c->op == CMP_NE)
+            continue;
+        if (c->l.kind == TERM_VAR)
+            j->doms[j->dom_of[c->l.id]].ordered = true;
+        if (c->r.kind == TERM_VAR)
+            j->doms[j->dom_of[c->r.id]].ordered = true;
+    }
+}
+
+enum status dom_build_all(struct join *j, struct err *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, j->mem);
+    enum status s = assign_domains(j, &scratch, err);
+    arena_fini(&scratch);
+    TRY(s);
+    TRY(collect_sources(j, err));
+    find_ordered(j);
+    for (uint32_t i = 0; i < j->n_doms; i++) {
+        struct dom *d = &j->doms[i];
+        if (d->is_rows)
+            continue;
+        for (size_t k = 0; k < d->sources.n; k++)
+            d->has_null |= d->sources.p[k].nulls;
+        TRY(all_ints(d) ? number_ints(j, d, err) : number_any(j, d, err));
+        if (d->n_vals >= NO_ID - 1)
+            return err_set(err, E_LIMIT,
+                           "a column has more than 2^32 - 3 values");
+        d->n = (uint32_t)d->n_vals + d->has_null;
+        if (!d->ordered)
+            TRY(order_by_frequency(j, d, err));
     }
     return OK;
 }

@@ -2,7 +2,8 @@
  * Inside the join engine: what its files share.
  *
  *   dom    the values of one or more variables as dense ids, rising with
- *          value_cmp; NULL, where it may occur, is id 0
+ *          value_cmp if an order comparison needs it, else with frequency;
+ *          NULL, where it may occur, is id 0
  *   rel    an atom's rows after its selections, as ids, sorted, distinct
  *   trie   a rel sorted by its columns in another order; the first level is
  *          an offset table, deeper levels are runs of equal ids
@@ -30,7 +31,10 @@ struct dom {
     size_t n_vals;            /* without NULL, rising */
     const int64_t *ints;      /* is_int */
     const struct value *vals; /* otherwise */
-    const uint32_t *dense;    /* is_int, may be NULL: id of dense_min + i */
+    bool ordered;             /* < or <= is asked of its variables */
+    const uint32_t *rank;     /* by place in rising order: id; or NULL */
+    const uint32_t *unrank;   /* the reverse */
+    uint32_t *dense;          /* is_int, may be NULL: id of dense_min + i */
     int64_t dense_min;
     size_t dense_n;
     VEC(struct dom_source) sources;
@@ -103,8 +107,6 @@ enum status dom_encode(const struct dom *d, struct mem *m,
                        struct err *err) WARN_UNUSED;
 /* Id of a value or NO_ID. */
 uint32_t dom_find(const struct dom *d, const struct value *v);
-/* The number of ids whose value is below v (NULL counts as below). */
-uint32_t dom_rank(const struct dom *d, const struct value *v);
 struct value dom_value(const struct dom *d, uint32_t id);
 
 /* --- calc.c ------------------------------------------------------------- */

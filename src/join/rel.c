@@ -185,6 +185,43 @@ static bool term_inside(const struct build *b, struct term t)
            (t.kind == TERM_VAR && local_var(b, t.id) >= 0);
 }
 
+static bool has_cmp(const struct cq *q, enum cmp_op op, uint32_t l, uint32_t r)
+{
+    for (uint32_t i = 0; i < q->n_cmps; i++) {
+        const struct cmp *c = &q->cmps[i];
+        if (c->op == op && c->l.kind == TERM_VAR && c->r.kind == TERM_VAR &&
+            ((c->l.id == l && c->r.id == r) ||
+             (op == CMP_NE && c->l.id == r && c->r.id == l)))
+            return true;
+    }
+    return false;
+}
+
+/* Comparisons inside the atom, in an order that names do not change. */
+static void sig_pairs(struct sb *out, const struct build *b)
+{
+    for (uint32_t i = 0; i < b->n_vars; i++)
+        for (uint32_t k = 0; k < b->n_vars; k++)
+            for (int op = CMP_NE; op <= CMP_LE; op++)
+                if ((op != CMP_NE || i < k) &&
+                    has_cmp(b->j->q, (enum cmp_op)op, b->vars[i], b->vars[k]))
+                    sb_printf(out, ";%d %u %u", op, i, k);
+}
+
+static void sig_consts(struct sb *out, const struct build *b)
+{
+    const struct cq *q = b->j->q;
+    for (uint32_t i = 0; i < q->n_cmps; i++) {
+        const struct cmp *c = &q->cmps[i];
+        if (!term_inside(b, c->l) || !term_inside(b, c->r) ||
+            (c->l.kind == TERM_VAR && c->r.kind == TERM_VAR))
+            continue;
+        sb_printf(out, ";%d ", c->op);
+        sig_term(out, b, c->l);
+        sig_term(out, b, c->r);
+    }
+}
+
 /* Text that is equal for atoms that select equal rows. */
 static struct str signature(const struct build *b)
 {
@@ -195,14 +232,8 @@ static struct str signature(const struct build *b)
     sb_printf(&out, "%u%s(", at->table, at->rowid >= 0 ? "@" : "");
     for (uint32_t k = 0; k < at->n_args; k++)
         sig_term(&out, b, at->args[k]);
-    for (uint32_t i = 0; i < q->n_cmps; i++) {
-        const struct cmp *c = &q->cmps[i];
-        if (!term_inside(b, c->l) || !term_inside(b, c->r))
-            continue;
-        sb_printf(&out, ";%d ", c->op);
-        sig_term(&out, b, c->l);
-        sig_term(&out, b, c->r);
-    }
+    sig_pairs(&out, b);
+    sig_consts(&out, b);
     for (uint32_t i = 0; i < q->n_preds; i++)
         if (q->preds[i].atom == b->atom) {
             sb_cstr(&out, ";p");
