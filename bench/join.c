@@ -1,9 +1,10 @@
 /*
  * The join engine on a graph: the count and every T_F of patterns, timed.
  *
- *     bench-join [--threads N] [--repeat N] [--each] EDGES [RULE ...]
+ *     bench-join [--threads N] [--repeat N] [--each] DATA [RULE ...]
  *
- * EDGES is a delimited file of two columns, read as table E. Without rules
+ * DATA is a delimited file of two columns, read as table E, or a database as
+ * dpcount's --db takes it (a folder, a SQLite file). Without rules
  * the four patterns of Dong and Yi are taken. For each rule: the time to open
  * (encode, sort), of the count alone, and of the count with every T_F as the
  * residual sensitivity asks for them; with --each also each T_F alone. Times
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/json.h"
@@ -92,52 +94,66 @@ static void one_t(struct bench *b, struct join *j, const struct cq *q, aset f,
         die(b, "join_max");
 }
 
-/* What one run asks of a new engine; parts of it by `what`. */
-enum ask { ASK_NOTHING, ASK_COUNT, ASK_ALL, ASK_ONE };
+enum ask { ASK_COUNT, ASK_ONE };
 
-static u128 run(struct bench *b, const struct cq *q, const struct store *st,
-                enum ask what, aset f, struct times *t)
+static u128 ask(struct bench *b, struct join *j, const struct cq *q,
+                enum ask what, aset f)
 {
-    struct join_options opt = {.threads = b->threads};
-    struct join *j = NULL;
-    u128 v = 0, x;
-    double w = now(CLOCK_MONOTONIC), c = now(CLOCK_PROCESS_CPUTIME_ID);
-    if (join_open(&b->mem, q, st, &opt, &j, &b->err) != OK)
-        die(b, "join_open");
-    if (what != ASK_NOTHING) {
-        /* indexes are built once and shared: not part of a request */
-        if (what != ASK_ALL && join_prepare(j, &b->err) != OK)
-            die(b, "join_prepare");
-        w = now(CLOCK_MONOTONIC);
-        c = now(CLOCK_PROCESS_CPUTIME_ID);
-    }
-    if ((what == ASK_COUNT || what == ASK_ALL) &&
-        join_count(j, &v, &b->err) != OK)
-        die(b, "join_count");
-    aset all = aset_first_n(q->n_atoms);
-    for (aset e = 1; what == ASK_ALL && e <= all; e++)
-        one_t(b, j, q, all & ~e, &x);
+    u128 v = 0;
     if (what == ASK_ONE)
         one_t(b, j, q, f, &v);
-    t->wall[t->n] = now(CLOCK_MONOTONIC) - w;
-    t->cpu[t->n++] = now(CLOCK_PROCESS_CPUTIME_ID) - c;
-    join_close(j);
+    else if (join_count(j, &v, &b->err) != OK)
+        die(b, "join_count");
     return v;
 }
 
-static u128 measure(struct bench *b, const struct cq *q, const struct store *st,
+/* One request with nothing remembered but the indexes. */
+static u128 measure(struct bench *b, struct join *j, const struct cq *q,
                     enum ask what, aset f, const char *name)
 {
     struct times t = {.n = 0};
-    u128 v = 0;
-    for (unsigned i = 0; i < b->repeat; i++)
-        v = run(b, q, st, what, f, &t);
+    u128 v = ask(b, j, q, what, f); /* builds the indexes */
+    for (unsigned i = 0; i < b->repeat; i++) {
+        join_forget(j);
+        double w = now(CLOCK_MONOTONIC), c = now(CLOCK_PROCESS_CPUTIME_ID);
+        v = ask(b, j, q, what, f);
+        t.wall[t.n] = now(CLOCK_MONOTONIC) - w;
+        t.cpu[t.n++] = now(CLOCK_PROCESS_CPUTIME_ID) - c;
+    }
     put_times(b, name, &t);
     return v;
 }
 
-static void each_residual(struct bench *b, const struct cq *q,
-                          const struct store *st)
+/* A new engine, then the count and every T_F; the engine of the last. */
+static struct join *measure_all(struct bench *b, const struct cq *q,
+                                const struct store *st)
+{
+    struct times open = {.n = 0}, all = {.n = 0};
+    struct join_options opt = {.threads = b->threads};
+    struct join *j = NULL;
+    aset atoms = aset_first_n(q->n_atoms);
+    for (unsigned i = 0; i < b->repeat; i++) {
+        u128 v;
+        join_close(j);
+        double w = now(CLOCK_MONOTONIC), c = now(CLOCK_PROCESS_CPUTIME_ID);
+        if (join_open(&b->mem, q, st, &opt, &j, &b->err) != OK)
+            die(b, "join_open");
+        open.wall[open.n] = now(CLOCK_MONOTONIC) - w;
+        open.cpu[open.n++] = now(CLOCK_PROCESS_CPUTIME_ID) - c;
+        w = now(CLOCK_MONOTONIC);
+        c = now(CLOCK_PROCESS_CPUTIME_ID);
+        ask(b, j, q, ASK_COUNT, 0);
+        for (aset e = 1; e <= atoms; e++)
+            one_t(b, j, q, atoms & ~e, &v);
+        all.wall[all.n] = now(CLOCK_MONOTONIC) - w;
+        all.cpu[all.n++] = now(CLOCK_PROCESS_CPUTIME_ID) - c;
+    }
+    put_times(b, "open", &open);
+    put_times(b, "all", &all);
+    return j;
+}
+
+static void each_residual(struct bench *b, struct join *j, const struct cq *q)
 {
     aset all = aset_first_n(q->n_atoms);
     json_key(&b->out, "residuals");
@@ -151,7 +167,7 @@ static void each_residual(struct bench *b, const struct cq *q,
         json_begin(&b->out, '{');
         json_key(&b->out, "kept");
         json_cstr(&b->out, kept);
-        u128 v = measure(b, q, st, ASK_ONE, f, "time");
+        u128 v = measure(b, j, q, ASK_ONE, f, "time");
         json_key(&b->out, "t");
         json_u128(&b->out, v);
         json_end(&b->out, '}');
@@ -167,6 +183,13 @@ static void one_rule(struct bench *b, const char *file, const char *rule)
     struct cq *q = NULL;
     struct str table = str_printf(&b->arena, "E(src,dst)=%s", file);
     struct source_spec spec = {.tables = &table, .n_tables = 1};
+    struct stat info;
+    size_t name = strlen(file);
+    if ((stat(file, &info) == 0 && S_ISDIR(info.st_mode)) ||
+        (name > 3 && !strcmp(file + name - 3, ".db"))) {
+        spec.db = str_of(file);
+        spec.n_tables = 0;
+    }
     schema_init(&schema, &b->arena);
     if (source_open(&b->mem, &spec, &schema, &src, &b->err) != OK ||
         cq_read(&b->arena, &schema, str_of(rule), &q, &b->err) != OK ||
@@ -177,14 +200,17 @@ static void one_rule(struct bench *b, const char *file, const char *rule)
     json_key(&b->out, "rule");
     json_cstr(&b->out, rule);
     json_key(&b->out, "rows");
-    json_u128(&b->out, st->tables[0].n_rows);
-    measure(b, q, st, ASK_NOTHING, 0, "open");
-    u128 n = measure(b, q, st, ASK_COUNT, 0, "count");
+    size_t rows = 0;
+    for (size_t i = 0; i < st->n_tables; i++)
+        rows += st->tables[i].loaded ? st->tables[i].n_rows : 0;
+    json_u128(&b->out, rows);
+    struct join *j = measure_all(b, q, st);
+    u128 n = measure(b, j, q, ASK_COUNT, 0, "count");
     json_key(&b->out, "count");
     json_u128(&b->out, n);
-    measure(b, q, st, ASK_ALL, 0, "all");
     if (b->each)
-        each_residual(b, q, st);
+        each_residual(b, j, q);
+    join_close(j);
     json_end(&b->out, '}');
     store_free(st);
     source_close(src);
@@ -213,7 +239,7 @@ int main(int argc, char **argv)
     }
     if (!file || !b.repeat || b.repeat > MOST_REPEATS) {
         fprintf(stderr, "usage: bench-join [--threads N] [--repeat N] "
-                        "[--each] EDGES [RULE ...]\n");
+                        "[--each] DATA [RULE ...]\n");
         return 2;
     }
     for (size_t i = 0; !n && i < 4; i++)

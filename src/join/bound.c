@@ -76,10 +76,10 @@ static gset subtree(const struct tree *t, uint32_t at, bool *plain)
     return s;
 }
 
-static bool has_max(const struct graph *g, gset s)
+static bool has_kind(const struct graph *g, gset s, enum walk_kind kind)
 {
     for (; s; s &= s - 1)
-        if (g->v[__builtin_ctz(s)].kind == W_MAX)
+        if (g->v[__builtin_ctz(s)].kind == kind)
             return true;
     return false;
 }
@@ -92,7 +92,8 @@ enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
         uint8_t place[G_VARS];
         bool plain = true, fits = false;
         gset s = subtree(t, i, &plain);
-        if (!plain || __builtin_popcount(s) < 3 || !has_max(&p->g, s))
+        if (!plain || __builtin_popcount(s) < 3 || !has_kind(&p->g, s, W_MAX) ||
+            !has_kind(&p->g, s, W_SUM))
             continue;
         u128 value = 0;
         graph_induce(&p->g, s, &sub, place);
@@ -102,6 +103,52 @@ enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
             t->node[i].cap = (uint64_t)value;
     }
     return OK;
+}
+
+/* At most this: from boundary variable y every sum variable is reached by
+ * an edge, and has at most as many values as the largest degree there. */
+static uint64_t reach_limit(const struct plan *p, unsigned y)
+{
+    uint64_t limit = 1;
+    gset done = gset_one(y);
+    bool again = true;
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < p->g.n_edges; i++) {
+            const struct gedge *e = &p->g.e[i];
+            bool a = done & gset_one(e->a), b = done & gset_one(e->b);
+            if (a == b)
+                continue;
+            const struct csr *c = a ? e->ab : e->ab->flip;
+            unsigned to = a ? e->b : e->a;
+            uint64_t by = p->g.v[to].kind == W_MAX ? c->max_w : c->max_sum;
+            if (!u64_mul(limit, by, &limit))
+                return UINT64_MAX;
+            done |= gset_one(to);
+            again = true;
+        }
+    }
+    return done == p->live ? limit : UINT64_MAX;
+}
+
+uint64_t bound_limit(const struct plan *p)
+{
+    uint64_t best = UINT64_MAX, weights = 1;
+    uint32_t n = (uint32_t)__builtin_popcount(p->live);
+    for (uint32_t v = 0; v < p->g.n_vars; v++)
+        if ((p->live & gset_one(v)) && p->g.v[v].unary)
+            return UINT64_MAX; /* weights of its own: not worth the care */
+    for (uint32_t i = 0; i < p->g.n_edges; i++)
+        if (!u64_mul(weights, p->g.e[i].ab->max_w, &weights))
+            return UINT64_MAX;
+    if (p->g.n_edges + 1 > n && weights > 1)
+        return UINT64_MAX;
+    for (uint32_t v = 0; v < p->g.n_vars; v++)
+        if ((p->live & gset_one(v)) && p->g.v[v].kind == W_MAX) {
+            uint64_t x = reach_limit(p, v);
+            best = x < best ? x : best;
+        }
+    return best;
 }
 
 /* Factors between the fixed variables so far. */

@@ -35,6 +35,7 @@ static bool measure(struct csr *c)
     for (uint32_t i = 0; i < c->n_left; i++) {
         uint32_t deg = c->off[i + 1] - c->off[i];
         uint64_t sum = deg;
+        c->n_used += deg > 0;
         if (deg > c->max_deg)
             c->max_deg = deg;
         if (c->w) {
@@ -335,14 +336,4 @@ enum status csr_intersect(struct join *j, const struct csr *a,
     return map_put(&j->factors, name, (uint64_t)(uintptr_t)c, NULL)
                ? OK
                : err_nomem(err);
-}
-
-enum status join_prepare(struct join *j, struct err *err)
-{
-    const struct factor *f;
-    uint8_t keep[2] = {0, 1};
-    for (size_t i = 0; i < j->rels.n; i++)
-        if (j->rels.p[i]->n_cols == 2)
-            TRY(factor_make(j, j->rels.p[i], keep, 2, NULL, 0, &f, err));
-    return OK;
 }

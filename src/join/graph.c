@@ -290,6 +290,11 @@ static bool message(const struct gvar *w, const struct csr *c, uint64_t *out)
 {
     for (uint32_t u = 0; u < c->n_left; u++) {
         uint64_t sum = 0;
+        if (!w->unary && !c->w) { /* ones: only how many */
+            uint32_t n = c->off[u + 1] - c->off[u];
+            out[u] = w->kind == W_SUM ? n : n > 0;
+            continue;
+        }
         for (uint32_t e = c->off[u]; e < c->off[u + 1]; e++) {
             uint64_t x = w->unary ? w->unary[c->adj[e]] : 1;
             if (c->w && !u64_mul(x, c->w[e], &x))

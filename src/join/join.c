@@ -65,6 +65,11 @@ void join_close(struct join *j)
     arena_fini(&arena);
 }
 
+void join_forget(struct join *j)
+{
+    map_init(&j->memo, &j->arena);
+}
+
 static vset vars_of(const struct join *j, aset f)
 {
     vset s = 0;

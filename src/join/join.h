@@ -29,9 +29,8 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
                       struct err *err) WARN_UNUSED;
 void join_close(struct join *j);
 
-/* Builds the indexes that most requests share, now instead of when first
- * needed: for timing requests alone. */
-enum status join_prepare(struct join *j, struct err *err) WARN_UNUSED;
+/* Forgets answers, keeps indexes: for timing one request after another. */
+void join_forget(struct join *j);
 
 /*
  * max over values of `boundary` (variables, all in vars(F)) of the number of

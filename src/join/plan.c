@@ -62,6 +62,50 @@ static bool fix_more(struct plan *p, unsigned v)
     return true;
 }
 
+double plan_work(const struct plan *p, unsigned v, double *pairs)
+{
+    double reach[G_VARS] = {0}, work = 0;
+    gset done = gset_one(v);
+    bool again = true;
+    *pairs = 0;
+    reach[v] = p->g.v[v].n;
+    for (uint32_t i = 0; i < p->g.n_edges; i++)
+        *pairs += p->g.e[i].ab->n;
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < p->g.n_edges; i++) {
+            const struct gedge *e = &p->g.e[i];
+            bool a = done & gset_one(e->a), b = done & gset_one(e->b);
+            if (a == b)
+                continue;
+            const struct csr *c = a ? e->ab : e->ab->flip;
+            unsigned from = a ? e->a : e->b, to = a ? e->b : e->a;
+            reach[to] = reach[from] * c->n / (c->n_used ? c->n_used : 1);
+            work += reach[to];
+            done |= gset_one(to);
+            again = true;
+        }
+    }
+    return work;
+}
+
+/* The boundary variable that is cheapest to fix. */
+static int least_work(const struct plan *p, gset among)
+{
+    int best = -1;
+    double least = 0, pairs;
+    for (gset s = among; s; s &= s - 1) {
+        unsigned v = (unsigned)__builtin_ctz(s);
+        double work = plan_work(p, v, &pairs);
+        work += 50.0 * p->g.v[v].n; /* each id costs something */
+        if (best < 0 || work < least) {
+            least = work;
+            best = (int)v;
+        }
+    }
+    return best;
+}
+
 /* Prefers variables next to fixed ones, then many edges. */
 static int most_edges(const struct plan *p, gset among, gset count)
 {
@@ -120,7 +164,7 @@ static bool fix_next(struct plan *p)
     gset core = cyclic_core(p), nes = open_nes(p, &exists);
     int v = -1;
     if (__builtin_popcount(m) > 1)
-        v = most_edges(p, m, p->live);
+        v = p->n_x ? most_edges(p, m, p->live) : least_work(p, m);
     else if (core & m)
         v = __builtin_ctz(core & m);
     else if (core)

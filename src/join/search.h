@@ -27,6 +27,8 @@ enum status bound_caps(struct plan *p, struct bound *b,
 /* Ids of y whose bound exceeds `above`, unsorted. */
 uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
                     struct candidate *out);
+/* No value exceeds this, by largest degrees alone. */
+uint64_t bound_limit(const struct plan *p);
 void candidates_sort(struct candidate *c, uint32_t n);
 
 #endif

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Bounds cost a few passes over all pairs. */
+#define CHEAP 4.0
+
 struct max_job {
     struct plan *p;
     struct bound level[G_VARS]; /* of the fixed boundary variables */
@@ -18,6 +21,8 @@ struct max_job {
     uint32_t n_first;
     struct candidate *roots; /* ids of the root by falling bound */
     uint32_t n_roots;
+    uint64_t limit; /* no value is larger */
+    bool cheap;     /* trying all ids costs less than bounding them */
     atomic_ullong best;
     atomic_uint next;
     atomic_bool wide;
@@ -170,7 +175,7 @@ static void descend(struct max_runner *m, uint32_t level)
     uint32_t n = bound_eval(&m->job->level[level], r, best_of(m), c);
     candidates_sort(c, n);
     for (uint32_t i = 0; i < n && !runner_stopped(r); i++) {
-        if (c[i].bound <= best_of(m))
+        if (c[i].bound <= best_of(m) || best_of(m) >= m->job->limit)
             break;
         r->fixed[r->p->x[level]] = c[i].id;
         descend(m, level + 1);
@@ -200,7 +205,8 @@ static enum status max_worker(void *ctx, unsigned number)
     enum status s = max_open(&m, job, &err);
     while (s == OK && !runner_stopped(&m.r) && !atomic_load(&job->wide)) {
         uint32_t at = atomic_fetch_add(&job->next, 1);
-        if (at >= job->n_first || job->first[at].bound <= best_of(&m))
+        if (at >= job->n_first || job->first[at].bound <= best_of(&m) ||
+            best_of(&m) >= job->limit)
             break;
         m.r.fixed[job->p->x[0]] = job->first[at].id;
         descend(&m, 1);
@@ -216,6 +222,17 @@ static enum status max_worker(void *ctx, unsigned number)
 /* --- the whole --------------------------------------------------------------
  */
 
+static uint32_t all_candidates(struct max_job *job)
+{
+    struct plan *p = job->p;
+    const struct gvar *v = &p->g.v[p->x[0]];
+    for (uint32_t id = 0; id < v->n; id++) {
+        struct candidate c = {job->limit, v->n - 1 - id};
+        job->first[id] = c; /* heavy ids, which come last, go first */
+    }
+    return v->n;
+}
+
 /* Candidates of the first variable: the best bound goes first and alone, its
  * value then leaves few others. */
 static enum status first_candidates(struct max_job *job, struct max_runner *m,
@@ -226,6 +243,10 @@ static enum status first_candidates(struct max_job *job, struct max_runner *m,
     job->first = NEWS(p->a, struct candidate, p->g.v[p->x[0]].n);
     if (!job->first)
         return err_nomem(err);
+    if (job->cheap) {
+        job->n_first = all_candidates(job);
+        return OK;
+    }
     job->n_first = bound_eval(&job->level[0], &m->r, 0, job->first);
     for (uint32_t i = 1; i < job->n_first; i++)
         if (job->first[i].bound > job->first[top].bound)
@@ -247,7 +268,7 @@ static enum status root_candidates(struct max_job *job, struct max_runner *m,
                                    struct err *err)
 {
     struct plan *p = job->p;
-    if (p->root < 0 || !p->n_x)
+    if (p->root < 0 || !p->n_x || job->cheap)
         return OK;
     job->roots = NEWS(p->a, struct candidate, p->g.v[p->root].n);
     if (!job->roots)
@@ -261,13 +282,17 @@ static enum status prepare(struct max_job *job, struct err *err)
 {
     struct plan *p = job->p;
     gset fixed = 0;
+    double pairs = 0;
+    job->limit = bound_limit(p);
+    if (p->n_max == 1 && p->n_x == 1)
+        job->cheap = plan_work(p, p->x[0], &pairs) < CHEAP * pairs;
     for (uint32_t l = 0; l < p->n_max; l++) {
         TRY(bound_make(p, fixed, p->x[l], &job->level[l], err));
         fixed |= gset_one(p->x[l]);
     }
-    if (p->n_max)
+    if (p->n_max && !job->cheap)
         TRY(bound_caps(p, &job->level[0], err));
-    if (p->root >= 0 && p->n_x) {
+    if (p->root >= 0 && p->n_x && !job->cheap) {
         TRY(bound_make(p, 0, (unsigned)p->root, &job->root, err));
         TRY(bound_caps(p, &job->root, err));
     }

@@ -161,6 +161,38 @@ static bool free_ok(const struct walker *w, uint32_t v, uint64_t at)
     return exact_position_ok(w->j, w->r, v, at);
 }
 
+/* The ids that the order comparisons leave: lo <= id < hi. */
+static struct range allowed(const struct walker *w, const struct walk_node *n)
+{
+    uint64_t lo = 0, hi = NO_ID, scale = w->r->scale;
+    for (uint32_t i = 0; i < n->n_checks; i++) {
+        const struct jcmp *c = &n->checks[i];
+        if (c->op == CMP_NE || c->l == c->r)
+            continue;
+        /* position (id + 1) * scale - 1 against the other's position */
+        uint64_t p = w->pos[c->l == n->var ? c->r : c->l] + 1;
+        uint64_t down = p / scale, up = (p + scale - 1) / scale;
+        if (c->l == n->var)
+            down = c->op == CMP_LT ? up - 1 : down;
+        else
+            down = c->op == CMP_LT ? down : up - 1;
+        if (c->l == n->var && down < hi)
+            hi = down;
+        if (c->r == n->var && down > lo)
+            lo = down;
+    }
+    struct range r = {(uint32_t)(lo < NO_ID ? lo : NO_ID), (uint32_t)hi};
+    return r;
+}
+
+static bool has_ne(const struct walk_node *n)
+{
+    for (uint32_t i = 0; i < n->n_checks; i++)
+        if (n->checks[i].op == CMP_NE)
+            return true;
+    return false;
+}
+
 static u128 eval_free(struct walker *w, const struct walk_node *n)
 {
     u128 total = 0;
@@ -204,8 +236,15 @@ static u128 eval(struct walker *w, const struct walk_node *n)
     const struct walk_part *p = &n->parts[lead];
     const struct trie *t = w->plan->slots[p->slot].trie;
     struct range r = w->at[p->slot][p->depth];
+    if (n->n_checks) {
+        struct range ids = allowed(w, n);
+        r.lo = seek(t->cols[p->depth], r.lo, r.hi, ids.lo);
+        r.hi = seek(t->cols[p->depth], r.lo, r.hi, ids.hi);
+    }
+    if (n->rows && !has_ne(n))
+        return r.hi - r.lo;
     if (n->n_parts == 1 && p->last && !n->n_checks && !n->n_kids)
-        return n->kind == W_SUM ? r.hi - r.lo : r.hi > r.lo;
+        return r.hi > r.lo;
     for (uint32_t at = r.lo; at < r.hi; at = run_end(t, p, at, r.hi)) {
         uint32_t v = t->cols[p->depth][at];
         cursor[lead] = at;

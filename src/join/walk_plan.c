@@ -53,16 +53,18 @@ static enum walk_kind kind_of(const struct request *r, uint32_t v)
 /* Larger is better: first by kind, then variables that given ones narrow. */
 static long score(const struct planner *p, uint32_t v)
 {
-    long linked = 0, atoms = 0;
+    long linked = 0, atoms = 0, wide = 0;
     for (uint32_t s = 0; s < p->plan->n_slots; s++)
         if (vset_has(slot_vars(p, s), v)) {
             atoms++;
+            wide += p->plan->slots[s].n_cols; /* long rows before short */
             linked += p->plan->slots[s].depth > 0;
         }
     long kind = 2 - (long)kind_of(p->r, v);
     long given = vset_has(p->r->fixed_set, v);
     long bound = vset_has(p->r->outside, v) ? 0 : 1;
-    return (((kind * 2 + given) * 2 + bound) * 100 + linked) * 100 + atoms;
+    long first = (kind * 2 + given) * 2 + bound;
+    return ((first * 100 + linked) * 100 + atoms) * 10000 + wide;
 }
 
 static uint32_t choose(const struct planner *p, vset comp)
@@ -124,6 +126,17 @@ static enum status add_checks(struct planner *p, struct walk_node *n,
 static enum status plan_parts(struct planner *p, vset open, vset given,
                               struct walk_node ***out, uint32_t *n_out);
 
+/* Does the subtree only list the remaining columns of one atom? */
+static bool counts_rows(const struct walk_node *n)
+{
+    if (n->kind != W_SUM || n->n_parts != 1 || n->is_fixed)
+        return false;
+    if (n->parts[0].last)
+        return n->n_kids == 0;
+    return n->n_kids == 1 && n->kids[0]->rows && !n->kids[0]->n_checks &&
+           n->kids[0]->parts[0].slot == n->parts[0].slot;
+}
+
 static enum status plan_node(struct planner *p, vset comp, vset given,
                              struct walk_node **out)
 {
@@ -137,6 +150,7 @@ static enum status plan_node(struct planner *p, vset comp, vset given,
     TRY(add_parts(p, n));
     TRY(add_checks(p, n, given));
     TRY(plan_parts(p, comp & ~vset_one(n->var), given, &n->kids, &n->n_kids));
+    n->rows = counts_rows(n);
     n->binary = n->kind != W_SUM;
     for (uint32_t i = 0; i < n->n_kids; i++)
         n->binary = n->binary && n->kids[i]->binary;
