@@ -169,6 +169,9 @@ bool exact_position_ok(const struct join *j, const struct request *r,
 bool memo_find(const struct join *j, struct str key, u128 *out);
 enum status memo_put(struct join *j, struct str key, u128 v,
                      struct err *err) WARN_UNUSED;
+/* join_max by the walker alone, not remembered: the other opinion in tests. */
+enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
+                            u128 *out, struct err *err) WARN_UNUSED;
 /* The count with some variables at given ids. */
 enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
                              u128 *out, struct err *err) WARN_UNUSED;

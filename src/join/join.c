@@ -160,6 +160,21 @@ enum status join_max(struct join *j, aset f, vset boundary, vset outs,
     return ask(j, &k, out, err);
 }
 
+enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
+                            u128 *out, struct err *err)
+{
+    struct request r = {.f = f, .vars = vars_of(j, f), .scale = 1};
+    struct arena a;
+    r.boundary = boundary & r.vars;
+    r.outs = outs & r.vars;
+    arena_init(&a, j->mem);
+    enum status s = pick_cmps(j, &r, &a, err);
+    if (s == OK)
+        s = walk_run(j, &r, out, err);
+    arena_fini(&a);
+    return s;
+}
+
 enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
                            u128 *out, struct err *err)
 {
