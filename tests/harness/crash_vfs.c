@@ -25,6 +25,7 @@ struct file {
 static struct {
     enum crash_mode mode;
     long at, changes;
+    long long clock;
     sqlite3_vfs *real;
     struct file *open;
 } state;
@@ -214,6 +215,19 @@ static int x_delete(sqlite3_vfs *v, const char *name, int sync)
     return rc ? rc : state.real->xDelete(state.real, name, sync);
 }
 
+static int x_time(sqlite3_vfs *v, sqlite3_int64 *out)
+{
+    (void)v;
+    int rc = state.real->xCurrentTimeInt64(state.real, out);
+    *out += state.clock * 1000;
+    return rc;
+}
+
+void crash_vfs_clock(long long seconds)
+{
+    state.clock = seconds;
+}
+
 void crash_vfs_install(void)
 {
     static sqlite3_vfs vfs;
@@ -224,6 +238,7 @@ void crash_vfs_install(void)
     vfs.pNext = NULL;
     vfs.xOpen = x_open;
     vfs.xDelete = x_delete;
+    vfs.xCurrentTimeInt64 = x_time;
     sqlite3_vfs_register(&vfs, 1);
 }
 

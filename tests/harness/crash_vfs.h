@@ -23,5 +23,7 @@ enum crash_mode {
 void crash_vfs_install(void);
 void crash_vfs_arm(enum crash_mode mode, long at);
 long crash_vfs_changes(void); /* counted since it was armed */
+/* The clock that SQLite sees jumps by so many seconds. */
+void crash_vfs_clock(long long seconds);
 
 #endif
