@@ -35,7 +35,7 @@ static bool measure(struct csr *c)
     for (uint32_t i = 0; i < c->n_left; i++) {
         uint32_t deg = c->off[i + 1] - c->off[i];
         uint64_t sum = deg;
-        c->n_used += deg > 0;
+        c->mean2 += (double)deg * deg / (c->n ? c->n : 1);
         if (deg > c->max_deg)
             c->max_deg = deg;
         if (c->w) {

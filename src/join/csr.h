@@ -13,7 +13,7 @@ struct csr {
     uint32_t n; /* pairs */
     const uint32_t *off, *adj;
     const uint64_t *w; /* by pair; NULL: all one */
-    uint32_t n_used;   /* left ids with a neighbour */
+    double mean2; /* degree of the left end of a random pair; for guesses */
     uint32_t max_deg;
     uint64_t max_w;
     uint64_t max_sum; /* largest sum of weights of one left id */

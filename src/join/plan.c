@@ -66,11 +66,10 @@ double plan_work(const struct plan *p, unsigned v, double *pairs)
 {
     double reach[G_VARS] = {0}, work = 0;
     gset done = gset_one(v);
+    uint64_t used = 0; /* edges */
     bool again = true;
     *pairs = 0;
     reach[v] = p->g.v[v].n;
-    for (uint32_t i = 0; i < p->g.n_edges; i++)
-        *pairs += p->g.e[i].ab->n;
     while (again) {
         again = false;
         for (uint32_t i = 0; i < p->g.n_edges; i++) {
@@ -80,11 +79,20 @@ double plan_work(const struct plan *p, unsigned v, double *pairs)
                 continue;
             const struct csr *c = a ? e->ab : e->ab->flip;
             unsigned from = a ? e->a : e->b, to = a ? e->b : e->a;
-            reach[to] = reach[from] * c->n / (c->n_used ? c->n_used : 1);
+            reach[to] = from == v ? c->n : reach[from] * c->mean2;
             work += reach[to];
             done |= gset_one(to);
+            used |= (uint64_t)1 << i;
             again = true;
         }
+    }
+    for (uint32_t i = 0; i < p->g.n_edges; i++) {
+        const struct gedge *e = &p->g.e[i];
+        double a = reach[e->a] * e->ab->mean2;
+        double b = reach[e->b] * e->ab->flip->mean2;
+        *pairs += e->ab->n;
+        if (!(used >> i & 1) && e->a != v && e->b != v)
+            work += a < b ? a : b;
     }
     return work;
 }

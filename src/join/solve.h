@@ -41,7 +41,7 @@ struct plan {
 enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
                       struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
 /* Pairs touched when every id of v is fixed once and the rest follows, as
- * average degrees tell; *pairs: those in the graph. A guess for choosing. */
+ * mean degrees tell; *pairs: those in the graph. A guess for choosing. */
 double plan_work(const struct plan *p, unsigned v, double *pairs);
 void plan_symmetry(struct plan *p);
 void plan_second_symmetry(struct plan *p);
