@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Every module of src/ has a README that a newcomer can trust: the agreed
+parts, at most 100 lines, and every file of the folder named in it."""
+import os
+import sys
+
+SOURCE = os.environ["DPC_SOURCE"]
+PARTS = ["purpose", "takes", "invariants", "files", "tested"]
+MAX_LINES = 100
+
+
+def findings(module, names, text):
+    out = []
+    if text is None:
+        return [f"src/{module}: there is no README.md"]
+    headings = [line.lower() for line in text.split("\n") if line.startswith(("#", "**"))]
+    for part in PARTS:
+        if not any(part in h for h in headings):
+            out.append(f"src/{module}/README.md: no part about \"{part}\"")
+    if text.count("\n") > MAX_LINES:
+        out.append(f"src/{module}/README.md: more than {MAX_LINES} lines")
+    for name in names:
+        # One of x.c and x.h stands for both, and so does x.{h,c}.
+        stem = name.rsplit(".", 1)[0]
+        if not any(f"{stem}.{end}" in text for end in ("c", "h", "def", "{", "*")):
+            out.append(f"src/{module}/README.md: does not name {name}")
+    return out
+
+
+def self_check():
+    good = "\n".join("## " + p for p in PARTS) + "\nx.c"
+    assert not findings("m", ["x.c"], good)
+    assert findings("m", ["y.c"], good)
+    assert findings("m", ["x.c"], good.replace("## tested", ""))
+    assert findings("m", ["x.c"], good + "\n" * 101)
+    assert findings("m", ["x.c"], None)
+
+
+def main():
+    self_check()
+    bad = []
+    src = os.path.join(SOURCE, "src")
+    for module in sorted(os.listdir(src)):
+        folder = os.path.join(src, module)
+        if not os.path.isdir(folder):
+            continue
+        names = sorted(n for n in os.listdir(folder) if n.endswith((".c", ".h", ".def")))
+        path = os.path.join(folder, "README.md")
+        text = open(path, encoding="utf-8").read() if os.path.exists(path) else None
+        if names:
+            bad += findings(module, names, text)
+    print("\n".join(bad) or "every module has its README")
+    return 1 if bad else 0
+
+
+sys.exit(main())
