@@ -38,7 +38,8 @@ def findings(name, text, documents):
         if hit:
             out.append(f"{where}: a path or host of one machine: {hit.group(0)}")
         for doc in DOCUMENT.findall(line):
-            if not any(d == doc or d.endswith("/" + doc.split("./")[-1]) for d in documents):
+            tail = doc.split("./")[-1]
+            if not any(d == tail or d.endswith("/" + tail) for d in documents):
                 out.append(f"{where}: there is no {doc}")
         if name.endswith(".md"):
             for target in LINK.findall(line):
