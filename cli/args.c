@@ -6,6 +6,7 @@
  */
 #include "cli.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static bool wants_json(int argc, char **argv)
@@ -73,11 +74,11 @@ static bool own_option(const struct option *o, const char *value,
     return true;
 }
 
-static int one_option(const struct option *o, const char *value, unsigned *seen,
+static int one_option(const struct option *o, const char *value, uint64_t *seen,
                       dpc_session *s, struct invocation *inv)
 {
     int status;
-    unsigned bit = 1u << (o - options);
+    uint64_t bit = (uint64_t)1 << (o - options);
     if (!(o->bits & inv->command->bit))
         return usage_error(inv->json, "this command does not take option",
                            o->name, "See dpcount COMMAND --help.");
@@ -95,7 +96,7 @@ static int one_option(const struct option *o, const char *value, unsigned *seen,
     return 0;
 }
 
-static int long_option(int argc, char **argv, int *i, unsigned *seen,
+static int long_option(int argc, char **argv, int *i, uint64_t *seen,
                        dpc_session *s, struct invocation *inv)
 {
     const char *name = argv[*i] + 2;
@@ -132,7 +133,7 @@ static int take_query(const char *arg, struct invocation *inv)
 static int rest(int argc, char **argv, int i, dpc_session *s,
                 struct invocation *inv)
 {
-    unsigned seen = 0;
+    uint64_t seen = 0;
     bool only_query = false;
     int status = 0;
     for (; !status && i < argc; i++) {

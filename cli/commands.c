@@ -119,7 +119,9 @@ const struct option options[] = {
      C_SENSITIVITY | C_COUNT | C_RELEASE | C_CHECK | C_EXPLAIN,
      "limit on memory: 512M, 4G"},
     {"owner", NULL, C_EXPLAIN, "also the private numbers of this instance"},
-    {"dot", NULL, C_EXPLAIN, "the query's hypergraph for Graphviz"},
+    {"dot", NULL, C_EXPLAIN | C_ANALYZE, "a picture of the query for Graphviz"},
+    {"witness-size", "N", C_ANALYZE,
+     "where a row can change the count without limit: show a change by N"},
     {"query-file", "FILE", ASKS,
      "read the query from a file; - is standard "
      "input"},
@@ -129,3 +131,4 @@ const struct option options[] = {
     {"help", NULL, ~0u, "this text"},
 };
 const size_t n_options = sizeof options / sizeof options[0];
+_Static_assert(sizeof options / sizeof options[0] <= 64, "see one_option");

@@ -100,7 +100,8 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   deadline     seconds; a release answers then, not earlier
  *   owner-log    file for errors that only the owner may see
  *   threads, memory       limits: 4, 512M
- *   owner, dot   for dpc_explain
+ *   owner, dot   for dpc_explain; dot for dpc_analyze too
+ *   witness-size for dpc_analyze: the change to show where there is no limit
  *   param        $1, $2, ... of the query in order, or name=value
  */
 DPC_API dpc_status dpc_set(dpc_session *s, const char *name, const char *value);

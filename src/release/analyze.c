@@ -299,7 +299,10 @@ static enum status analyze(struct prepared *p, struct str query,
     json_begin(&j, '{');
     analysis_json(&j, p);
     json_end(&j, '}');
-    analysis_text(&out->text, p);
+    if (p->session->opt.dot)
+        cq_dot(&out->text, p->normal);
+    else
+        analysis_text(&out->text, p);
     return OK;
 }
 

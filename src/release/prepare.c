@@ -163,6 +163,13 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
 enum status prepare_bound(struct prepared *p, bool thorough, struct err *err)
 {
     struct bound_options opt = {.want_lower = thorough, .want_advice = true};
+    struct str n = p->session->opt.witness_size;
+    u128 size = 0;
+    if (n.n && (!u128_read(n.p, n.n, &size) || size < 1 || size > 10000)) {
+        err_set(err, E_VALUE, "the witness size must be from 1 to 10000");
+        return E_VALUE;
+    }
+    opt.witness_n = (uint64_t)size;
     TRY(bound_analyze(&p->arena, p->query, &opt, &p->bound, err));
     p->normal = p->bound.simplified;
     return OK;

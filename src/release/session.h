@@ -16,6 +16,7 @@ struct options {
     str_list tables, private_, public_, constraints, groups, params;
     struct str neighbours, order;
     struct str epsilon, delta, rho, beta, mechanism, error_budget;
+    struct str witness_size;
     struct str ledger, dataset, analyst, composition, engine;
     struct str deadline, owner_log, threads, memory;
     bool fresh, owner, dot;

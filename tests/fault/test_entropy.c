@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -122,6 +124,48 @@ static void draws_never_repeat(void **state)
 
 /* Parent and child hold the same pool when they part; they must not draw the
  * same bytes from it. */
+/* One gate for each thread: no two of them ever get the same bytes. */
+enum { THREADS = 4, BYTES = 1 << 16 };
+
+static void *fill_own(void *out)
+{
+    struct entropy *e;
+    struct err err;
+    if (entropy_open(&e, &err) != OK)
+        return NULL;
+    unsigned char *p = out;
+    for (size_t i = 0; i < BYTES; i += 16)
+        if (entropy_bytes(e, p + i, 16, &err) != OK)
+            return NULL;
+    entropy_close(e);
+    return out;
+}
+
+static int cmp_block(const void *a, const void *b)
+{
+    return memcmp(a, b, 16);
+}
+
+static void threads_draw_their_own(void **state)
+{
+    (void)state;
+    static unsigned char bytes[THREADS][BYTES];
+    pthread_t t[THREADS];
+    mode = REAL;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, fill_own, bytes[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *ok;
+        assert_int_equal(pthread_join(t[i], &ok), 0);
+        assert_non_null(ok);
+    }
+    size_t n = sizeof bytes / 16;
+    unsigned char *all = bytes[0];
+    qsort(all, n, 16, cmp_block);
+    for (size_t i = 1; i < n; i++)
+        assert_true(memcmp(all + 16 * i - 16, all + 16 * i, 16) != 0);
+}
+
 static void child_draws_its_own(void **state)
 {
     (void)state;
@@ -161,6 +205,7 @@ int main(void)
         cmocka_unit_test(short_reads_are_joined),
         cmocka_unit_test(draws_never_repeat),
         cmocka_unit_test(child_draws_its_own),
+        cmocka_unit_test(threads_draw_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
