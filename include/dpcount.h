@@ -109,8 +109,9 @@ DPC_API dpc_status dpc_set(dpc_session *s, const char *name, const char *value);
 /*
  * Called from long calls about ten times a second with what is being done
  * and how much of it is done (total 0: not known). Return 0 to cancel: the
- * call fails with DPC_LIMIT. A release that is cancelled after its charge
- * stays charged. Since 0.1.
+ * call fails with DPC_LIMIT. A release says "working" and no numbers, for they
+ * would tell about private rows; cancelled once it has begun to load, it fails
+ * as withheld and is charged. Since 0.1.
  */
 typedef int (*dpc_progress_fn)(void *ctx, const char *what,
                                unsigned long long done,

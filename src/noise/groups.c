@@ -63,6 +63,7 @@ enum status noise_calibrate_smooth_groups(const struct guarantee *g,
 {
     TRY(check_guarantee(g, err));
     TRY(check_parameter(beta, "beta", err));
+    TRY(check_beta_min(beta, err));
     if (groups == 0)
         return err_internal(err, "noise_calibrate_smooth_groups");
     mpq_t epsilon;

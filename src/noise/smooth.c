@@ -10,22 +10,31 @@
  * 2^-90). */
 enum { BETA_MIN_BITS = 30 };
 
-static enum status check_beta(mpq_srcptr beta, mpq_srcptr noise_beta,
-                              mpq_srcptr epsilon, unsigned long divisor,
-                              enum noise_kind kind, struct err *err)
+enum status check_beta_min(mpq_srcptr beta, struct err *err)
 {
     mpq_t bound;
     mpq_init(bound);
     mpq_set_ui(bound, 1, 1);
     mpq_div_2exp(bound, bound, BETA_MIN_BITS);
     bool small = mpq_cmp(beta, bound) < 0;
-    mpq_set_ui(bound, 1, divisor);
-    mpq_mul(bound, bound, epsilon);
-    bool large = mpq_cmp(noise_beta, bound) >= 0;
     mpq_clear(bound);
     if (small)
         return err_set(err, E_VALUE, "beta must be at least 2^-%d",
                        BETA_MIN_BITS);
+    return OK;
+}
+
+static enum status check_beta(mpq_srcptr beta, mpq_srcptr noise_beta,
+                              mpq_srcptr epsilon, unsigned long divisor,
+                              enum noise_kind kind, struct err *err)
+{
+    mpq_t bound;
+    mpq_init(bound);
+    mpq_set_ui(bound, 1, divisor);
+    mpq_mul(bound, bound, epsilon);
+    bool large = mpq_cmp(noise_beta, bound) >= 0;
+    mpq_clear(bound);
+    TRY(check_beta_min(beta, err));
     if (large)
         return err_set(err, E_VALUE,
                        "%s noise needs a beta below epsilon / %lu",

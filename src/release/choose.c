@@ -5,7 +5,9 @@
  * standard deviation sqrt(2) GS / epsilon. Smooth noise has c S with S
  * between a floor that the query alone decides (no data give less) and GS.
  * Smooth noise is taken when it is less than half as large in the middle of
- * that range, S = sqrt(floor GS): the global kind has light tails and an error
+ * that range, S = sqrt(floor GS). A floor below 1 counts as 1: it is that low
+ * only where a public table may be empty, and where a row matters it changes
+ * the count by 1 at least. The global kind has light tails and an error
  * that everybody may know, which is worth a factor of two. Doubles appear in
  * this comparison only: both outcomes are private.
  */
@@ -219,14 +221,14 @@ static enum status compare(struct prepared *p, struct choice *c,
     double fixed = c->error.std, global = (double)p->bound.upper;
     struct err why;
     bool ok = use_smooth(p, smooth_kind(c), c, &why) == OK;
-    double least = mpq_get_d(c->floor) * mpq_get_d(c->factor);
-    double middle = c->error.std * sqrt(least * global);
+    double least = mpq_get_d(c->floor), factor = mpq_get_d(c->factor);
+    double middle = c->error.std * factor * sqrt(fmax(least, 1) * global);
     if (ok && 2 * middle < fixed) {
         c->reason = str_printf(
             &p->arena,
             "The global sensitivity %s is large; the smooth one, measured on "
             "the data in secret, lies between %.3g and %s.",
-            gs_text, least, gs_text);
+            gs_text, least * factor, gs_text);
         return OK;
     }
     forget(c);

@@ -56,11 +56,6 @@ static enum status wanted(struct prepared *p, const struct cq *q,
     return OK;
 }
 
-static const struct progress *progress_of(const struct prepared *p)
-{
-    return p->session->progress.tick ? &p->session->progress : NULL;
-}
-
 /* --engine; auto: the database counts what does not fit the memory. */
 static enum status use_sql(struct prepared *p, const struct cq *q, bool *out,
                            struct err *err)
@@ -79,22 +74,47 @@ static enum status open_counter(struct prepared *p, const struct cq *q,
         return err_set(err, E_UNSUPPORTED,
                        "the sql engine does not count groups");
     source_counter_close(e->counter);
-    return source_counter_open(p->source, q, progress_of(p), &e->counter, err);
+    e->counter = NULL;
+    e->progress = session_progress(p->session);
+    return source_counter_open(p->source, q, &e->progress, &e->counter, err);
+}
+
+/* *out_done: nothing is left to load. PRIVACY: what auto chooses depends on
+ * the tables' sizes, so a query that only the embedded engine can count is
+ * given to it rather than refused. */
+static enum status load_nothing(struct prepared *p, const struct cq *q,
+                                struct evaluated *e, bool *out_done,
+                                struct err *err)
+{
+    bool sql;
+    *out_done = false;
+    TRY(use_sql(p, q, &sql, err));
+    if (!sql)
+        return OK;
+    enum status s = p->normal ? open_counter(p, p->normal, e, err) : OK;
+    if (s == OK)
+        s = open_counter(p, q, e, err);
+    *out_done = s == OK;
+    if (s != E_UNSUPPORTED || !str_is(p->session->opt.engine, "auto"))
+        return s;
+    source_counter_close(e->counter);
+    e->counter = NULL;
+    return OK;
 }
 
 enum status evaluate_load(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err)
 {
     struct cq load;
-    bool sql;
+    bool done;
     double start = now();
-    const struct progress *pr = progress_of(p);
-    TRY(use_sql(p, q, &sql, err));
-    if (sql)
-        return open_counter(p, q, e, err);
+    TRY(load_nothing(p, q, e, &done, err));
+    if (done)
+        return OK;
     TRY(wanted(p, q, &load, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
-    TRY(source_load(p->source, &load, e->store, pr, err));
+    e->progress = session_progress(p->session);
+    TRY(source_load(p->source, &load, e->store, &e->progress, err));
     e->seconds_load = now() - start;
     return OK;
 }
@@ -151,6 +171,10 @@ enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
         .beta = beta, .order = p->schema.order, .global_upper = p->bound.upper};
     enum status st = evaluate_sens(p, e, &opt, &s, err);
     if (st == OK) {
+        /* PRIVACY: S is smooth, so it is 0 for all private rows or for none
+         * (an empty public table); any constant will do in its place. */
+        if (!mpq_sgn(s.s))
+            mpq_set_ui(s.s, 1, 1);
         mpq_mul(s.s, s.s, factor);
         secret_rat_set(out, s.s);
     }

@@ -17,7 +17,8 @@ struct evaluated {
     struct store *store;
     struct join *join;
     struct source_counter *counter;
-    double seconds_load; /* display */
+    struct progress progress; /* the counter keeps its address */
+    double seconds_load;      /* display */
 };
 void evaluated_fini(struct evaluated *e);
 

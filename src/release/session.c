@@ -128,13 +128,25 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-bool session_cancelled(void *session)
+static bool tick(void *session, const char *what, uint64_t done, uint64_t total)
 {
     struct session *s = session;
     if (s->deadline_ns && now_ns() >= s->deadline_ns)
+        return false;
+    if (!s->progress.tick)
         return true;
-    return s->progress.tick &&
-           !s->progress.tick(s->progress.ctx, "counting", 0, 0);
+    return s->discreet ? s->progress.tick(s->progress.ctx, "working", 0, 0)
+                       : s->progress.tick(s->progress.ctx, what, done, total);
+}
+
+bool session_cancelled(void *session)
+{
+    return !tick(session, "counting", 0, 0);
+}
+
+struct progress session_progress(struct session *s)
+{
+    return (struct progress){tick, s};
 }
 
 /* "512M" in bytes. */

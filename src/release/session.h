@@ -32,6 +32,7 @@ struct session {
     struct err err;
     /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
     int64_t deadline_ns;
+    bool discreet; /* a release runs: progress shows no numbers */
 };
 
 /* What a call gives back. It has memory of its own: results outlive their
@@ -50,6 +51,9 @@ enum status session_set(struct session *s, struct str name,
                         struct str value) WARN_UNUSED;
 /* Did the user cancel, or did the deadline pass? For long computations. */
 bool session_cancelled(void *session);
+/* Progress that ends at the deadline too. PRIVACY: during a release it tells
+ * the user that work goes on, not which work nor how many rows. */
+struct progress session_progress(struct session *s);
 /* Reads the limits (memory, threads) before work starts. */
 enum status session_limits(struct session *s, unsigned *out_threads,
                            struct err *err) WARN_UNUSED;

@@ -505,6 +505,10 @@ static void groups_beyond_reach_are_refused(void **state)
     set(b, "0.0125");
     assert_int_equal(noise_calibrate_smooth_groups(&g, 10, b, &n, &err), OK);
     assert_true(mpq_cmp(n.epsilon, g.epsilon) < 0);
+    /* the slack of a tiny beta would not cover the rounding of S */
+    set(b, "1/2000000000");
+    assert_int_equal(noise_calibrate_smooth_groups(&g, 10, b, &n, &err),
+                     E_VALUE);
     guarantee_fini(&g);
     noise_fini(&n);
     mpq_clear(b);

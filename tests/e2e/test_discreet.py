@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""What a release must not tell while it works or fails: row counts on a
+terminal, whether loading was over when it was stopped, private tables that an
+exact answer does not need. And the edges of the smooth sensitivity."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+DPCOUNT = os.environ["DPC_BUILD"] + "/dpcount"
+problems = []
+
+
+def check(what, ok, more=""):
+    if not ok:
+        problems.append(f"{what} {more}")
+
+
+def run(*args):
+    r = subprocess.run([DPCOUNT] + list(args), capture_output=True, text=True, timeout=60)
+    try:
+        return r.returncode, json.loads(r.stdout)
+    except ValueError:
+        return r.returncode, r.stdout + r.stderr
+
+
+def release(*args, epsilon="0.1"):
+    return run("release", "--format", "json", "--ledger", "l", "--epsilon", epsilon, *args)
+
+
+def spent():
+    return run("budget", "show", "--format", "json", "--ledger", "l")[1]["spent"]
+
+
+def slow_table(name):
+    """A named pipe: loading waits until somebody writes it."""
+    os.mkfifo(name)
+    return ["--table", f"t(a,b)={name}"]
+
+
+def on_terminal(args, pipe, seconds):
+    """Runs the program with a terminal as standard error; feeds rows for a
+    while, then lets the file end."""
+    master, slave = pty.openpty()
+    p = subprocess.Popen([DPCOUNT] + args, stdout=subprocess.PIPE, stderr=slave, text=True)
+    os.close(slave)
+    rows = 0
+    with open(pipe, "w") as f:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            f.write("".join(f"{rows + i},{i}\n" for i in range(3000)))
+            rows += 3000
+            time.sleep(0.02)
+    out, _ = p.communicate(timeout=30)
+    os.set_blocking(master, False)
+    try:
+        shown = os.read(master, 1 << 20).decode()
+    except OSError:
+        shown = ""
+    os.close(master)
+    return p.returncode, out, shown
+
+
+folder = tempfile.TemporaryDirectory(prefix="dpc-discreet-")
+os.chdir(folder.name)
+run("budget", "init", "--ledger", "l", "--epsilon", "100")
+COUNT = "SELECT COUNT(*) FROM t"
+
+# progress of a release: that it works, not on what nor how much
+source = slow_table("pipe1")
+status, out, shown = on_terminal(["release", "--ledger", "l", "--epsilon", "0.1", *source, COUNT], "pipe1", 1.6)
+check("release with progress", status == 0, f"{status} {out} {shown}")
+check("progress is shown", "working" in shown, repr(shown))
+check("no numbers of rows", not set("%,") & set(shown) and "counting" not in shown, repr(shown))
+
+# stopped while loading: as any failure that may depend on rows
+before = spent()
+source = slow_table("pipe2")
+p = subprocess.Popen([DPCOUNT, "release", "--format", "json", "--ledger", "l", "--epsilon", "0.1", *source, COUNT],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+with open("pipe2", "w") as f:
+    f.write("1,2\n" * 400000)
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    try:
+        for _ in range(20):
+            f.write("1,2\n" * 400000)
+            time.sleep(0.05)
+        f.flush()
+    except BrokenPipeError:
+        pass
+out, _ = p.communicate(timeout=30)
+check("cancelled while loading", p.returncode == 5 and json.loads(out)["error"]["code"] == "withheld", out)
+check("and charged", abs(spent() - before - 0.1) < 1e-9, str(spent() - before))
+
+# a load that outlasts the deadline ends there, charged
+source = slow_table("pipe3")
+start = time.monotonic()
+p = subprocess.Popen([DPCOUNT, "release", "--format", "json", "--ledger", "l", "--epsilon", "0.1", "--deadline", "0.5",
+                      "--fresh", *source, COUNT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+try:
+    with open("pipe3", "w") as f:
+        while p.poll() is None and time.monotonic() < start + 3:
+            f.write("1,2\n" * 20000)
+            time.sleep(0.01)
+except BrokenPipeError:
+    pass
+out, _ = p.communicate(timeout=30)
+took = time.monotonic() - start
+check("deadline while loading", p.returncode == 5 and json.loads(out)["error"]["code"] == "withheld" and took < 2,
+      f"{p.returncode} {out} {took}")
+
+# an answer that no private row changes does not read them
+os.mkdir("data")
+with open("data/t.csv", "w") as f:
+    f.write("a,b\n1,1\n1,2\n1\n")  # malformed
+with open("data/code.csv", "w") as f:
+    f.write("c,d\n")
+with open("data/u.csv", "w") as f:
+    f.write("a,b\n1,1\n1,2\n")
+before = spent()
+status, a = release("--db", "data", "SELECT COUNT(*) FROM t WHERE a = 1 AND a = 2")
+check("no private row is read", status == 0 and a["answer"] == 0 and a["epsilon"] == 0 and a["error"]["p95"] == 0, str(a))
+check("and nothing is paid", spent() == before)
+
+# an empty public table makes the smooth sensitivity 0: noise all the same
+status, a = release("--db", "data", "--public", "code", "--mechanism", "smooth-laplace",
+                    "SELECT COUNT(*) FROM u JOIN code ON code.c = u.a JOIN u v ON v.b = code.d", epsilon="1")
+check("sensitivity 0", status == 0 and a["error"]["p95"] > 0, str(a))
+
+# a public table does not make noise measured on data look better
+QUERY = "SELECT COUNT(*) FROM u JOIN code ON code.c = u.a"
+status, a = run("quote", "--format", "json", "--db", "data", "--public", "code", "--constraint", "code: c -> *",
+                "--epsilon", "1", QUERY)
+check("small global sensitivity", status == 0 and a["mechanism"] == "discrete-laplace", str(a))
+status, a = run("quote", "--format", "json", "--db", "data", "--public", "code", "--constraint", "|code| <= 100000000",
+                "--epsilon", "1", QUERY)
+check("large global sensitivity", status == 0 and a["mechanism"] == "smooth-laplace", str(a))
+
+for p in problems:
+    print(p)
+print(f"{len(problems)} problems")
+os.chdir("/")
+sys.exit(bool(problems))
