@@ -57,4 +57,15 @@ enum pg_oid {
 enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
                     struct str data, struct err *err) WARN_UNUSED;
 
+/* pg_copy.c: the stream of rows. A row goes through pg_cell whole or fails. */
+struct pg_copy {
+    struct store_loader *l;
+    struct str table; /* for messages */
+    uint32_t *oids;   /* of the loader's columns */
+    bool started;     /* the header was seen */
+};
+/* One CopyData message: a row, the header or the trailer, or several. */
+enum status pg_copy_message(struct pg_copy *c, struct str bytes,
+                            struct err *err) WARN_UNUSED;
+
 #endif

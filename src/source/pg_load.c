@@ -6,20 +6,12 @@
 #include "source/pg.h"
 
 #include <libpq-fe.h>
-#include <endian.h>
-#include <string.h>
-
-struct field {
-    uint32_t oid;
-};
 
 struct copy {
     struct source *src;
     const struct src_table *t;
     struct store_loader *l;
-    struct field *fields;
-    bool started; /* the header was seen */
-    uint64_t bytes;
+    struct pg_copy in;
     struct ticker tick;
     struct err *err;
 };
@@ -44,7 +36,7 @@ static enum status copy_sql(struct copy *c, const uint32_t *from, struct sb *b)
         sb_cstr(b, i ? ", " : "");
         sql_ident(b, col->name);
         sb_cstr(b, native ? "" : "::text");
-        c->fields[i].oid = native ? col->type_oid : (uint32_t)OID_TEXT;
+        c->in.oids[i] = native ? col->type_oid : (uint32_t)OID_TEXT;
     }
     sb_cstr(b, c->l->n_cols ? " FROM " : "1 FROM ");
     sql_ident(b, c->t->namespace_);
@@ -54,79 +46,6 @@ static enum status copy_sql(struct copy *c, const uint32_t *from, struct sb *b)
     return b->failed ? store_nomem(c->src->mem, c->err) : OK;
 }
 
-static enum status bad_stream(struct copy *c)
-{
-    return err_set(c->err, E_SOURCE, "PostgreSQL's binary COPY is malformed");
-}
-
-/* Signature, flags, extension length and as many bytes. */
-static enum status skip_header(struct copy *c, const char **p, const char *end)
-{
-    static const char sign[11] = "PGCOPY\n\377\r\n";
-    uint32_t ext;
-    if (end - *p < 19 || memcmp(*p, sign, sizeof sign) != 0)
-        return bad_stream(c);
-    memcpy(&ext, *p + 15, 4);
-    ext = be32toh(ext);
-    *p += 19;
-    if ((size_t)(end - *p) < ext)
-        return bad_stream(c);
-    *p += ext;
-    c->started = true;
-    return OK;
-}
-
-static enum status load_fields(struct copy *c, const char **p, const char *end)
-{
-    struct store_loader *l = c->l;
-    for (size_t i = 0; i < l->n_cols; i++) {
-        uint32_t n;
-        enum status s;
-        if (end - *p < 4)
-            return bad_stream(c);
-        memcpy(&n, *p, 4);
-        n = be32toh(n);
-        *p += 4;
-        if (n == UINT32_MAX) {
-            s = cell_null(l, i, c->err);
-        } else {
-            if ((size_t)(end - *p) < n)
-                return bad_stream(c);
-            s = pg_cell(l, i, c->fields[i].oid, (struct str){*p, n}, c->err);
-            *p += n;
-        }
-        if (s == E_DATA || s == E_CONSTRAINT)
-            err_detail(c->err, "In table \"%.*s\".", PSTR(c->t->name));
-        TRY(s);
-    }
-    return OK;
-}
-
-/* One CopyData message: a row, the header or the trailer, or several. */
-static enum status load_message(struct copy *c, const char *p, size_t n)
-{
-    const char *end = p + n;
-    if (!c->started)
-        TRY(skip_header(c, &p, end));
-    while (end - p >= 2) {
-        uint16_t count;
-        memcpy(&count, p, 2);
-        count = be16toh(count);
-        p += 2;
-        if (count == UINT16_MAX)
-            return OK; /* trailer */
-        size_t want = c->l->n_cols ? c->l->n_cols : 1;
-        if (count != want)
-            return bad_stream(c);
-        TRY(loader_room(c->l, c->err));
-        TRY(load_fields(c, &p, end));
-        if (!c->l->n_cols)
-            p = end;
-        c->l->n_rows++;
-    }
-    return OK;
-}
-
 /* Takes what has arrived; *done at the end of the stream. */
 static enum status drain(struct copy *c, bool *done)
 {
@@ -134,8 +53,8 @@ static enum status drain(struct copy *c, bool *done)
     char *buf;
     int n;
     while ((n = PQgetCopyData(conn, &buf, 1)) > 0) {
-        enum status s = load_message(c, buf, (size_t)n);
-        c->bytes += (uint64_t)n;
+        enum status s =
+            pg_copy_message(&c->in, (struct str){buf, (size_t)n}, c->err);
         PQfreemem(buf);
         TRY(s);
         if (c->l->n_rows % 4096 == 0)
@@ -184,8 +103,9 @@ enum status pg_load(struct source *src, const struct src_table *t,
     struct sb b;
     PGresult *res;
     ticker_init(&c.tick, p, t->name.p, 0);
-    c.fields = NEWS(&l->arena, struct field, l->n_cols + 1);
-    if (!c.fields)
+    c.in = (struct pg_copy){.l = l, .table = t->name};
+    c.in.oids = NEWS(&l->arena, uint32_t, l->n_cols + 1);
+    if (!c.in.oids)
         return store_nomem(src->mem, err);
     TRY(loader_sources(t, l, &from, err));
     TRY(copy_sql(&c, from, &b));
