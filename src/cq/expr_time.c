@@ -24,11 +24,16 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+/* Beyond any calendar; keeps sums of days inside 64 bits. */
+static int64_t within_reach(int64_t days)
+{
+    const int64_t far = INT64_C(1) << 60;
+    return days > far ? far : days < -far ? -far : days;
+}
+
 static struct civil civil_of(int64_t days)
 {
-    /* Beyond any calendar; keeps the sums below inside 64 bits. */
-    const int64_t far = INT64_C(1) << 60;
-    days = days > far ? far : days < -far ? -far : days;
+    days = within_reach(days);
     int64_t z = days + 719468, era = floor_div(z, 146097);
     int64_t doe = z - era * 146097;
     int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
@@ -105,6 +110,7 @@ bool time_field_known(struct str field, enum type t)
 
 static int64_t date_field(enum field f, int64_t days)
 {
+    days = within_reach(days);
     struct civil c = civil_of(days);
     int64_t year, week;
     iso_week(days, &year, &week);

@@ -90,10 +90,13 @@ static enum status real_name(const char *path, char out[PATH_MAX],
     return OK;
 }
 
-static enum status check_file(const char *path, struct err *err)
+/* Messages have the name as it was given: where folders really lie is not the
+ * analyst's business. */
+static enum status check_file(const char *name, const char *path,
+                              struct err *err)
 {
     struct stat st;
-    if (lstat(path, &st)) {
+    if (lstat(name, &st)) {
         err_set(err, E_LEDGER, "could not find ledger \"%s\"", path);
         err_detail(err, "%s.", strerror(errno));
         err_hint(err, "The owner makes it with: dpcount budget init --ledger "
@@ -166,7 +169,7 @@ enum status ledger_open(struct mem *m, const char *path, struct ledger **out,
 {
     char name[PATH_MAX];
     TRY(real_name(path, name, err));
-    TRY(check_file(name, err));
+    TRY(check_file(name, path, err));
     struct ledger *l = mem_alloc(m, sizeof *l);
     if (!l)
         return err_nomem(err);

@@ -52,7 +52,7 @@ static enum type column_type(const struct writer *w, uint32_t e)
     for (uint32_t i = 0; i < t->n_atoms; i++)
         for (uint32_t j = 0; j < t->atoms[i].n; j++) {
             const struct table *tb = &t->q->schema->tables.p[t->atoms[i].table];
-            if (t->atoms[i].el[j] == e && j < tb->n_cols)
+            if (j < tb->n_cols && t->atoms[i].el[j] == e)
                 return tb->cols[j].type;
         }
     return T_UNKNOWN;

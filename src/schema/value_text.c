@@ -379,8 +379,20 @@ static void print_quoted(struct sb *b, struct str s)
     sb_char(b, '\'');
 }
 
+/* The ends of the range stand for PostgreSQL's infinite dates; the calendar
+ * below would overflow on them. */
+static bool print_infinite(struct sb *b, int64_t v)
+{
+    if (v != INT64_MIN && v != INT64_MAX)
+        return false;
+    sb_cstr(b, v < 0 ? "-infinity" : "infinity");
+    return true;
+}
+
 static void print_date(struct sb *b, int64_t days)
 {
+    if (print_infinite(b, days))
+        return;
     int64_t z = days + 719468;
     int64_t era = (z >= 0 ? z : z - 146096) / 146097;
     int64_t doe = z - era * 146097;
@@ -404,6 +416,8 @@ static void print_time(struct sb *b, int64_t micros)
 
 static void print_timestamp(struct sb *b, int64_t v)
 {
+    if (print_infinite(b, v))
+        return;
     int64_t day = INT64_C(86400000000);
     int64_t days = v / day - (v % day < 0);
     print_date(b, days);
