@@ -92,6 +92,8 @@ static bool grow_entries(struct dict *d)
 
 static const char *keep_text(struct dict *d, struct str s)
 {
+    if (!s.n)
+        return "";
     if (s.n > TEXT_BLOCK / 4)
         return arena_strdup(d->texts, s.p, s.n);
     if (s.n > d->n_free) {
@@ -102,11 +104,10 @@ static const char *keep_text(struct dict *d, struct str s)
         d->n_free = TEXT_BLOCK;
     }
     char *p = d->free_text;
-    if (s.n)
-        memcpy(p, s.p, s.n);
+    memcpy(p, s.p, s.n);
     d->free_text += s.n;
     d->n_free -= s.n;
-    return p ? p : "";
+    return p;
 }
 
 static bool add(struct dict *d, struct str s, struct dict_slot key, size_t slot,
