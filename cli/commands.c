@@ -98,6 +98,8 @@ const struct option options[] = {
     {"mechanism", "NAME", PRICED, "instead of the one the program chooses"},
     {"beta", "B", PRICED | C_SENSITIVITY,
      "smoothness of the residual sensitivity"},
+    {"filters", "KIND", PRICED | C_SENSITIVITY,
+     "comparisons between tables in a residual: inside (default) or exact"},
     {"error-budget", "E|none", PRICED,
      "part of epsilon for an error estimate (smooth noise; default a tenth)"},
     {"ledger", "FILE", C_RELEASE | ANY_BUDGET, "the privacy budget"},

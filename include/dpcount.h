@@ -92,6 +92,7 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   epsilon, delta, rho   decimal texts
  *   beta         smoothness; release chooses it when it is not set
  *   mechanism    discrete-laplace, smooth-laplace, ...
+ *   filters      comparisons between tables: "inside" or "exact" residuals
  *   error-budget share of epsilon for a private error estimate, or "none"
  *   ledger       file of the privacy budget
  *   dataset, analyst      whose budget

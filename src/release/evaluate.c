@@ -73,6 +73,9 @@ static enum status open_counter(struct prepared *p, const struct cq *q,
     if (q->n_group)
         return err_set(err, E_UNSUPPORTED,
                        "the sql engine does not count groups");
+    if (p->filters_exact)
+        return err_set(err, E_UNSUPPORTED,
+                       "the sql engine does not treat filters exactly");
     source_counter_close(e->counter);
     e->counter = NULL;
     e->progress = session_progress(p->session);
@@ -167,8 +170,10 @@ enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
                             struct secret_rat *out, struct err *err)
 {
     struct sens s = {0};
-    struct sens_options opt = {
-        .beta = beta, .order = p->schema.order, .global_upper = p->bound.upper};
+    struct sens_options opt = {.beta = beta,
+                               .order = p->schema.order,
+                               .filters_exact = p->filters_exact,
+                               .global_upper = p->bound.upper};
     enum status st = evaluate_sens(p, e, &opt, &s, err);
     if (st == OK) {
         /* PRIVACY: S is smooth, so it is 0 for all private rows or for none

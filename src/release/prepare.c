@@ -118,12 +118,23 @@ static enum status check_engine(struct str name, struct err *err)
                    PSTR(name));
 }
 
+static enum status read_filters(struct prepared *p, struct err *err)
+{
+    struct str name = p->session->opt.filters;
+    p->filters_exact = str_is(name, "exact");
+    if (!name.n || p->filters_exact || str_is(name, "inside"))
+        return OK;
+    return err_set(err, E_VALUE,
+                   "filters must be inside or exact, not \"%.*s\"", PSTR(name));
+}
+
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err)
 {
     const struct options *o = &p->session->opt;
     TRY(session_limits(p->session, &p->threads, err));
     TRY(check_engine(o->engine, err));
+    TRY(read_filters(p, err));
     TRY(read_ddl(p, err));
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));

@@ -22,6 +22,7 @@ struct prepared {
     const struct cq *normal;
     struct bound bound;
     unsigned threads;
+    bool filters_exact; /* PRIVACY: one treatment, for every T_F of the query */
 };
 
 void prepared_init(struct prepared *p, struct session *s);

@@ -69,6 +69,7 @@ static struct str settings(struct release *r)
     if (c->noise.smooth) {
         sb_cstr(&b, "residual, beta ");
         rat_print(&b, c->beta);
+        sb_cstr(&b, r->p.filters_exact ? ", filters exact" : "");
         sb_cstr(&b, ", error estimate ");
         rat_print(&b, c->error_epsilon);
     } else {

@@ -3,6 +3,7 @@
 
 #include "num/rat.h"
 #include "release/analysis.h"
+#include "release/answer.h"
 #include "release/evaluate.h"
 
 enum { SHOW_STEPS = 8 };
@@ -80,12 +81,29 @@ static void json_value_or_null(struct json *j, const char *key, bool has,
     json_end(j, '}');
 }
 
+/* How far from the best possible: every mechanism errs by at least
+ * neighbourhood_lower / (2 sqrt(1 + e^epsilon)) near this instance. */
+static void json_optimality(struct json *j, const struct sens *s)
+{
+    json_key(j, "neighbourhood_lower");
+    if (s->has_lower)
+        json_bound(j, s->neighbourhood_lower);
+    else
+        json_null(j);
+    json_key(j, "optimality");
+    if (s->optimality > 0)
+        json_number(j, s->optimality);
+    else
+        json_null(j);
+}
+
+/* Few removed atoms first. */
 static void json_residuals(struct json *j, const struct cq *q,
                            const struct sens *s)
 {
     json_key(j, "residuals");
     json_begin(j, '[');
-    for (size_t i = 0; i < s->n_residuals; i++) {
+    for (size_t i = s->n_residuals; i-- > 0;) {
         const struct sens_residual *r = &s->residuals[i];
         json_begin(j, '{');
         json_key(j, "removed");
@@ -158,6 +176,7 @@ static enum status compute(struct prepared *p, mpq_srcptr beta,
     TRY(evaluate_join(p, p->normal, e, err));
     struct sens_options opt = {.beta = beta,
                                .order = p->schema.order,
+                               .filters_exact = p->filters_exact,
                                .global_upper = p->bound.upper,
                                .want_baselines = true,
                                .store = e->store};
@@ -165,7 +184,7 @@ static enum status compute(struct prepared *p, mpq_srcptr beta,
     json_key(j, "count");
     json_u128(j, s->count);
     json_key(j, "beta");
-    json_double(j, mpq_get_d(beta));
+    json_rat(j, beta, false);
     json_residual(j, s);
     json_value_or_null(j, "elastic", s->has_elastic, s->elastic);
     json_value_or_null(j, "smooth", s->has_smooth, s->smooth);
@@ -173,6 +192,9 @@ static enum status compute(struct prepared *p, mpq_srcptr beta,
     json_bound(j, s->local_upper);
     json_key(j, "global_upper");
     json_bound(j, p->bound.upper);
+    json_optimality(j, s);
+    json_key(j, "filters");
+    json_cstr(j, p->filters_exact ? "exact" : "inside");
     json_key(j, "query");
     json_str(j, cq_text(&p->arena, p->normal));
     json_residuals(j, p->normal, s);

@@ -49,6 +49,7 @@ static const struct option {
     T("deadline", deadline),
     T("owner-log", owner_log),
     T("engine", engine),
+    T("filters", filters),
     T("witness-size", witness_size),
     T("threads", threads),
     T("memory", memory),

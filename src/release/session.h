@@ -17,7 +17,7 @@ struct options {
     struct str neighbours, order;
     struct str epsilon, delta, rho, beta, mechanism, error_budget;
     struct str witness_size;
-    struct str ledger, dataset, analyst, composition, engine;
+    struct str ledger, dataset, analyst, composition, engine, filters;
     struct str deadline, owner_log, threads, memory;
     bool fresh, owner, dot;
 };
