@@ -10,7 +10,7 @@ import sys
 
 COLOURS = {"smooth-laplace": "#1b6ca8", "generalized-cauchy": "#c1121f",
            "arsinh-normal": "#2a9d4b", "paper": "#777777"}
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 420, 70, 40, 20, 60
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 880, 420, 70, 40, 230, 60
 
 
 def rows(path):
@@ -28,8 +28,8 @@ class Plot:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
             'font-family="sans-serif" font-size="13">',
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-            f'<text x="{WIDTH / 2}" y="22" text-anchor="middle" font-size="15">{title}</text>',
-            f'<text x="{WIDTH / 2}" y="{HEIGHT - 14}" text-anchor="middle">{x_label}</text>',
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="22" text-anchor="middle" font-size="15">{title}</text>',
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 14}" text-anchor="middle">{x_label}</text>',
             f'<text x="18" y="{HEIGHT / 2}" text-anchor="middle" '
             f'transform="rotate(-90 18 {HEIGHT / 2})">{y_label}</text>']
         self.legend = 0
@@ -61,7 +61,7 @@ class Plot:
                          f'stroke-width="2" stroke-dasharray="{dash}"/>')
         y = TOP + 16 + 18 * self.legend
         self.legend += 1
-        x = WIDTH - RIGHT - 210
+        x = WIDTH - RIGHT + 14
         self.text.append(f'<path d="M{x} {y - 4}h24" stroke="{COLOURS[name]}" stroke-width="2" '
                          f'stroke-dasharray="{dash}"/><text x="{x + 30}" y="{y}">{label or name}</text>')
 
