@@ -157,7 +157,8 @@ DPC_API dpc_status dpc_policy_init(dpc_session *s, dpc_result **out);
  */
 DPC_API dpc_status dpc_release(dpc_session *s, const char *query,
                                dpc_result **out);
-/* The answers of a release as decimal texts: one, or one for each group.
+/* The answers of a release as decimal texts: one, or one for each group; for a
+ * SELECT with several COUNTs those of the first, then of the second, ...
  * NULL beyond the last and for other results. Since 0.1. */
 DPC_API size_t dpc_result_count(const dpc_result *r);
 DPC_API const char *dpc_result_answer(const dpc_result *r, size_t i);

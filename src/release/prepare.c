@@ -28,13 +28,15 @@ static enum status read_sql(struct prepared *p, struct err *err)
     struct sql_options opt = {params->p, params->n};
     struct sql_statement st = {0};
     TRY(sql_read(&p->arena, &p->schema, p->text, &opt, &st, err));
-    if (st.n_counts != 1) {
+    p->session->n_counts = st.n_counts;
+    size_t i = p->session->one_of_many ? p->session->count_index : 0;
+    if ((st.n_counts != 1 && !p->session->one_of_many) || i >= st.n_counts) {
         err_set(err, E_UNSUPPORTED, "the query asks for %zu counts at once",
                 st.n_counts);
         err_hint(err, "Ask for one COUNT at a time; each has its own price.");
         return E_UNSUPPORTED;
     }
-    p->query = st.counts[0].q;
+    p->query = st.counts[i].q;
     p->group_names = st.group_names;
     p->n_group_names = st.n_group;
     if (!p->epsilon.p)
