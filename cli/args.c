@@ -65,7 +65,7 @@ static bool own_option(const struct option *o, const char *value,
     } else if (!strcmp(o->name, "query-file")) {
         inv->query_file = value;
     } else if (!strcmp(o->name, "format")) {
-        if (strcmp(value, "text") && strcmp(value, "json"))
+        if (!value || (strcmp(value, "text") && strcmp(value, "json")))
             *status = usage_error(inv->json, "unknown format", value,
                                   "Choose text or json.");
     } else {

@@ -122,7 +122,7 @@ static bool sb_room(struct sb *b, size_t n)
         b->failed = true;
         return false;
     }
-    if (b->n)
+    if (b->p)
         memcpy(p, b->p, b->n);
     b->p = p;
     b->cap = cap;

@@ -187,7 +187,7 @@ static enum status row_bound(struct adviser *s, const struct steps *st,
                              vset goal, uint32_t atom, struct monomial *m,
                              struct err *err)
 {
-    struct plan p;
+    struct plan p = {0};
     size_t first = s->up->t->n_deps;
     TRY(plan_find(s->a, st, row_vars(st, s->up->t, atom), goal, s->work, &p,
                   err));

@@ -1,0 +1,80 @@
+/*
+ * Many releases in one process: speed and memory. For bench/load-releases,
+ * which makes the data and the ledger and starts several of these at once.
+ *
+ *   bench-releases LEDGER DB RELEASES SECONDS
+ *
+ * Releases are fresh, so each is held, drawn and committed. Stops at the
+ * number or the time, whichever comes first. The first tenth is warming up:
+ * memory is compared between its end and the end of all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dpcount.h>
+
+static double now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Kilobytes in memory now. */
+static long resident(void)
+{
+    long size = 0, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%ld %ld", &size, &pages) != 2)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static int release(dpc_session *s, long i)
+{
+    static const char *const queries[] = {
+        "SELECT COUNT(*) FROM pat WHERE age > 40",
+        "SELECT COUNT(*) FROM pat p JOIN visit v ON v.pat = p.id",
+    };
+    dpc_result *r = NULL;
+    /* mostly the cheap one: it is the ledger that is under load */
+    dpc_status status = dpc_release(s, queries[i % 20 == 19], &r);
+    if (status != DPC_OK)
+        fprintf(stderr, "release %ld: %s %s\n", i, dpc_error_message(s),
+                dpc_error_detail(s));
+    dpc_result_free(r);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    dpc_session *s;
+    struct rusage use;
+    if (argc != 5 || dpc_session_new(&s))
+        return 2;
+    long n = atol(argv[3]), done = 0, early = 0;
+    double seconds = atof(argv[4]), start = now();
+    dpc_set(s, "ledger", argv[1]);
+    dpc_set(s, "db", argv[2]);
+    dpc_set(s, "epsilon", "0.001");
+    dpc_set(s, "fresh", "yes");
+    while (done < n && now() - start < seconds) {
+        if (release(s, done))
+            return 1;
+        done++;
+        if (!early && (done * 10 >= n || now() - start > seconds / 10))
+            early = resident();
+    }
+    double took = now() - start;
+    getrusage(RUSAGE_SELF, &use);
+    printf("{\"releases\": %ld, \"seconds\": %.3f, \"early_kb\": %ld,"
+           " \"late_kb\": %ld, \"peak_kb\": %ld}\n",
+           done, took, early, resident(), use.ru_maxrss);
+    dpc_session_free(s);
+    return 0;
+}
