@@ -43,7 +43,7 @@ static int release(dpc_session *s, long i)
     };
     dpc_result *r = NULL;
     /* mostly the cheap one: it is the ledger that is under load */
-    dpc_status status = dpc_release(s, queries[i % 20 == 19], &r);
+    dpc_status status = dpc_release(s, queries[i % 20 == 0], &r);
     if (status != DPC_OK)
         fprintf(stderr, "release %ld: %s %s\n", i, dpc_error_message(s),
                 dpc_error_detail(s));
