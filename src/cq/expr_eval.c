@@ -280,7 +280,7 @@ static bool eval_lenient(const struct expr *e, const struct value *v,
 static bool eval_fixed(const struct ctx *c, const struct expr *e,
                        struct value *out)
 {
-    struct value v[MAX_FIXED];
+    struct value v[MAX_FIXED] = {0};
     bool any_null = false;
     *out = value_null();
     if (e->n_args > MAX_FIXED)
