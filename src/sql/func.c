@@ -258,6 +258,21 @@ static enum status lower_right(struct lower *l, struct expr **v, uint32_t n,
     return make2(l, X_SUBSTR, v[0], from, out);
 }
 
+/* The same value under another type, which decides how it is divided. */
+static enum status retype(struct lower *l, const struct expr *e, enum type t,
+                          struct expr **out)
+{
+    if (e->type == t)
+        return OK;
+    struct expr *c = NEW(l->arena, struct expr);
+    if (!c)
+        return err_nomem(l->err);
+    *c = *e;
+    c->type = t;
+    *out = c;
+    return OK;
+}
+
 static enum status cast_to(struct lower *l, struct expr *e, enum type t,
                            long position, struct expr **out);
 
@@ -376,7 +391,7 @@ static enum status cast_to(struct lower *l, struct expr *e, enum type t,
     enum type from = e->type;
     *out = e;
     if (is_identity(from, t) && !(e->op == X_CONST && e->type == T_UNKNOWN))
-        return OK;
+        return retype(l, e, t, out);
     if (from == T_DEC && t == T_INT) {
         TRY(make1(l, X_ROUND, e, out));
         (*out)->type = T_INT;

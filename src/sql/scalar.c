@@ -87,8 +87,13 @@ static enum status lower_const(struct lower *l, const json_t *c,
     if ((f = get(c, "fval"))) {
         struct value text;
         TRY(copy_text(l, get_text(f, "fval"), &text));
-        if (value_parse_number(l->arena, text.s, &v))
-            return make_const(l, v, out);
+        if (value_parse_number(l->arena, text.s, &v)) {
+            TRY(make_const(l, v, out));
+            /* 2.0 is the value 2, but x / 2.0 is no division of integers */
+            if (strpbrk(get_text(f, "fval"), ".eE"))
+                (*out)->type = T_DEC;
+            return OK;
+        }
         err_set(l->err, E_VALUE, "the number is too large");
         err_at(l->err, get_location(c));
         return E_VALUE;

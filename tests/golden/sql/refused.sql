@@ -84,6 +84,12 @@ SELECT COUNT(*) FROM patient WHERE 10 / id = 5
 ----
 SELECT COUNT(*) FROM patient WHERE weight / 2 > 30
 ----
+SELECT COUNT(*) FROM patient WHERE id / 2.0 > 30
+----
+SELECT COUNT(*) FROM patient WHERE id::numeric / 2 > 30
+----
+SELECT COUNT(*) FROM patient WHERE (id * 1e0) % 2 = 1
+----
 SELECT COUNT(*) FROM patient WHERE substring(name, 1, id) = 'a'
 ----
 SELECT COUNT(*) FROM patient WHERE name LIKE sex
