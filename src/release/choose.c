@@ -81,7 +81,12 @@ static enum status use_global(struct prepared *p, enum noise_kind kind,
     mpz_t l1, l2;
     mpz_inits(l1, l2, NULL);
     mpz_set_u128(l1, p->bound.l1_upper);
-    mpz_set_u128(l2, p->bound.l2_squared_upper);
+    /* PRIVACY: a square beyond 128 bits is marked as infinite, which is no
+     * number to calibrate by; the l2 norm is at most the l1 norm. */
+    if (p->bound.l2_squared_upper == U128_INF)
+        mpz_mul(l2, l1, l1);
+    else
+        mpz_set_u128(l2, p->bound.l2_squared_upper);
     enum status s =
         noise_calibrate_global(&c->total, kind, l1, l2, &c->noise, err);
     mpz_clears(l1, l2, NULL);

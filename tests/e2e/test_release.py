@@ -136,6 +136,13 @@ check("balance of bob", spent("--analyst", "bob") == 0.1)
 run("budget", "init", "--ledger", "z", "--epsilon", "1", "--delta", "1e-6", "--composition", "zcdp")
 z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.01", "--db", "data", COUNT)[1]
 check("zcdp", z.get("mechanism") == "discrete-gaussian" and z.get("rho") == 0.01, str(z))
+
+# a bound whose square needs more than 128 bits: the noise keeps growing with it
+wide = [run("quote", "--format", "json", "--rho", "0.5", "--mechanism", "discrete-gaussian", "--db", "data",
+            "--constraint", f"|visit| <= {10 ** n}", "--constraint", "|pat| <= 1",
+            "SELECT COUNT(*) FROM pat, visit")[1] for n in (18, 19, 20, 30)]
+check("wide gaussian", [round(w["error"]["std"] / 10 ** n, 6) for n, w in zip((18, 19, 20, 30), wide)] == [1.0] * 4,
+      str([w["error"] for w in wide]))
 z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.005", "--db", "data", JOIN)[1]
 check("zcdp join", z.get("mechanism") == "arsinh-normal", str(z))
 check("zcdp runs out", run("release", "--format", "json", "--ledger", "z", "--rho", "0.1", "--db", "data", COUNT)[0] == 4)
