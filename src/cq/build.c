@@ -479,6 +479,59 @@ static enum status number_all(struct finish *f)
     return OK;
 }
 
+/* --- row ids ---------------------------------------------------------------
+ */
+
+/* The table whose rows the variable numbers, or -1. */
+static long table_of_rowid(const struct cq_builder *b, struct term t)
+{
+    for (size_t i = 0; t.kind == TERM_VAR && i < b->atoms.n; i++)
+        if (b->atoms.p[i].rowid == (int32_t)t.id)
+            return b->atoms.p[i].table;
+    return -1;
+}
+
+static uint32_t rowid_uses(const struct cq_builder *b, uint32_t var)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < b->atoms.n; i++) {
+        const struct atom *a = &b->atoms.p[i];
+        n += a->rowid == (int32_t)var;
+        for (uint32_t k = 0; k < a->n_args; k++)
+            n += a->args[k].kind == TERM_VAR && a->args[k].id == var;
+    }
+    return n;
+}
+
+/*
+ * PRIVACY: a row id says which row, not what is in it or where it stands.
+ * Compared with a value or by order it would make the count depend on the
+ * order of the rows, and one row more would renumber the others. Two rows of
+ * one table may be required to differ.
+ */
+static enum status check_rowids(const struct cq_builder *b, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; i < b->equals.n; i++)
+        ok &= table_of_rowid(b, b->equals.p[i].l) < 0 &&
+              table_of_rowid(b, b->equals.p[i].r) < 0;
+    for (size_t i = 0; i < b->cmps.n; i++) {
+        const struct cmp *c = &b->cmps.p[i];
+        long l = table_of_rowid(b, c->l), r = table_of_rowid(b, c->r);
+        ok &= (l < 0 && r < 0) || (l == r && c->op == CMP_NE);
+    }
+    for (size_t i = 0; i < b->atoms.n; i++)
+        ok &= b->atoms.p[i].rowid < 0 ||
+              rowid_uses(b, (uint32_t)b->atoms.p[i].rowid) == 1;
+    if (ok)
+        return OK;
+    err_set(err, E_UNSUPPORTED, "a row id is used as a value");
+    err_detail(err, "Rows have no order and no number of their own.");
+    err_hint(err, "Count it, or ask two rows of one table to differ: "
+                  "Q(r, s) :- R@r(x), R@s(x), r != s.");
+    return E_UNSUPPORTED;
+}
+
 enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
 {
     struct finish f = {.b = b, .err = err};
@@ -486,6 +539,7 @@ enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
         err_set(err, E_UNSUPPORTED, "the query reads no table");
         return E_UNSUPPORTED;
     }
+    TRY(check_rowids(b, err));
     uint32_t *moved = NEWS(b->arena, uint32_t, b->atoms.n);
     if (!moved)
         return err_nomem(err);

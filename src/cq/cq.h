@@ -12,7 +12,8 @@
  *  2. at most MAX_VARS variables and MAX_ATOMS atoms;
  *  3. equalities are gone: they are repeated variables and constants;
  *  4. a predicate or calc uses only variables of its one atom;
- *  5. a row-id variable occurs exactly once in the atoms;
+ *  5. a row-id variable occurs exactly once in the atoms, and in no
+ *     comparison but != with another row id of the same table;
  *  6. `nonnull` of a variable is set if it occurs twice in atoms, in a
  *     comparison, or was counted by COUNT(col): SQL's NULL never matches.
  *     It is set once, on the query as written, and kept by normalisation.

@@ -92,6 +92,23 @@ static void refusals(void **state)
     refuses(f, "Q(x) :- R(x), S(y), {eq(x, y)}.", E_UNSUPPORTED);
 }
 
+/* A row id is no value: positions change when a row is added. */
+static void row_ids(void **state)
+{
+    struct fixture *f = *state;
+    refuses(f, "Q(r) :- R@r(x), r < 5.", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R@r(x), r != 3.", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R@r(x), r = 3.", E_UNSUPPORTED);
+    refuses(f, "Q(r) :- R@r(x), T(y), r <= y, y <= r.", E_UNSUPPORTED);
+    refuses(f, "Q(r,s) :- R@r(x), R@s(x), r < s.", E_UNSUPPORTED);
+    refuses(f, "Q(r,s) :- R@r(x), R@s(x), r = s.", E_UNSUPPORTED);
+    refuses(f, "Q(r,s) :- R@r(x), T@s(x), r != s.", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R@r(x), T(r).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R@r(x), R@r(y).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R@r(x), {lt(r, 3)}.", E_UNSUPPORTED);
+    assert_non_null(read_rule(f, "Q(r,s) :- R@r(x), R@s(x), r != s."));
+}
+
 static void nonnull_is_kept(void **state)
 {
     struct fixture *f = *state;
@@ -240,8 +257,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(round_trips), T(refusals), T(nonnull_is_kept), T(shapes),
-        T(constraints), T(policies), T(value_order),     T(allocation_failures),
+        T(round_trips),     T(refusals),    T(row_ids),
+        T(nonnull_is_kept), T(shapes),      T(constraints),
+        T(policies),        T(value_order), T(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
