@@ -350,10 +350,12 @@ static enum status verify_all(struct ledger *l, struct arena *a,
 enum status ledger_verify(struct ledger *l, struct err *err)
 {
     struct arena a;
-    TRY(db_exec(l->db, "BEGIN", "could not read the ledger", err));
+    enum status s = db_exec(l->db, "BEGIN", "could not read the ledger", err);
     arena_init(&a, l->mem);
-    enum status s = verify_all(l, &a, err);
+    if (s == OK)
+        s = verify_all(l, &a, err);
     arena_fini(&a);
-    sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+    if (!sqlite3_get_autocommit(l->db))
+        sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
     return s;
 }

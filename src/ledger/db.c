@@ -94,7 +94,10 @@ enum status db_rat(sqlite3_stmt *st, int col, mpq_t out, struct err *err)
 
 enum status db_begin(struct ledger *l, struct err *err)
 {
-    return db_exec(l->db, "BEGIN IMMEDIATE", "could not lock the ledger", err);
+    /* An interrupt may come when the lock is already taken. */
+    enum status s =
+        db_exec(l->db, "BEGIN IMMEDIATE", "could not lock the ledger", err);
+    return s == OK ? OK : db_end(l, s, err);
 }
 
 enum status db_end(struct ledger *l, enum status s, struct err *err)
