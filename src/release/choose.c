@@ -150,6 +150,28 @@ static enum status pick_beta(struct prepared *p, struct choice *c,
     return OK;
 }
 
+/* A third of its epsilon, unless beta is less or that is too small for noise
+ * (2^-30) or for the query: found out here, before anything is charged. */
+static enum status pick_error_beta(struct prepared *p, struct choice *c,
+                                   struct err *err)
+{
+    struct err why;
+    mpq_set_ui(c->error_beta, 1, 3);
+    mpq_mul(c->error_beta, c->error_beta, c->error_epsilon);
+    if (mpq_cmp_ui(c->error_beta, 1, 1ul << 30) < 0 ||
+        mpq_cmp(c->error_beta, c->beta) >= 0) {
+        mpq_set(c->error_beta, c->beta);
+        return OK;
+    }
+    enum status s = sens_floor(&p->arena, p->normal, c->error_beta,
+                               p->schema.order, p->bound.upper, c->floor, &why);
+    if (s == E_TOO_LARGE)
+        mpq_set(c->error_beta, c->beta);
+    else if (s != OK && err)
+        *err = why;
+    return s == E_TOO_LARGE ? OK : s;
+}
+
 static enum status smooth(struct prepared *p, enum noise_kind kind,
                           struct choice *c, struct guarantee *g,
                           struct err *err)
@@ -170,10 +192,7 @@ static enum status smooth(struct prepared *p, enum noise_kind kind,
      * bounds the sum of both changes */
     if (c->n_groups && p->schema.neighbours == CHANGE_ONE)
         mpq_set_ui(c->factor, 2, 1);
-    mpq_set_ui(c->error_beta, 1, 3);
-    mpq_mul(c->error_beta, c->error_beta, c->error_epsilon);
-    if (mpq_cmp(c->error_beta, c->beta) > 0)
-        mpq_set(c->error_beta, c->beta);
+    TRY(pick_error_beta(p, c, err));
     return sens_floor(&p->arena, p->normal, c->beta, p->schema.order,
                       p->bound.upper, c->floor, err);
 }

@@ -141,6 +141,13 @@ status, a = run("quote", "--format", "json", "--db", "data", "--public", "code",
                 "--epsilon", "1", QUERY)
 check("large global sensitivity", status == 0 and a["mechanism"] == "smooth-laplace", str(a))
 
+# an error estimate of next to no budget is settled before the charge
+for query in ("SELECT COUNT(*) FROM u", "Q(a,b,c) :- u(a,b), u(b,c)."):
+    for tiny in ("0.00000001", "0.000000001"):
+        status, a = release("--db", "data", "--mechanism", "smooth-laplace", "--beta", "0.1", "--error-budget", tiny,
+                            query, epsilon="1")
+        check("tiny error budget", status == 0 and a["error"]["basis"] == "released", f"{query} {tiny} {a}")
+
 for p in problems:
     print(p)
 print(f"{len(problems)} problems")
