@@ -1,9 +1,11 @@
-"""analyze: a picture, and witnesses of the size that was asked for."""
+"""analyze: a picture, witnesses of the size that was asked for, and NULLs on
+the left of a dependency, which bind nothing."""
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 program = os.path.join(os.environ["DPC_BUILD"], "dpcount")
 bad = count = 0
@@ -41,5 +43,20 @@ if shutil.which("dot"):
     drawn = subprocess.run(["dot", "-Tsvg"], input=picture.stdout, text=True,
                            capture_output=True, timeout=60)
     check(drawn.returncode == 0 and "<svg" in drawn.stdout, drawn.stderr)
+# Any number of rows may have a NULL in a, and each of them its own c: one row
+# of s lets all of them in through b. Only a NOT NULL column a bounds them.
+with tempfile.TemporaryDirectory() as top:
+    for null, want in (("", "inf"), (" NOT NULL", 2)):
+        schema = os.path.join(top, "s.sql")
+        with open(schema, "w") as file:
+            file.write(f"CREATE TABLE r(a int{null}, b int, c int);"
+                       "CREATE TABLE s(a int);")
+        out = json.loads(run(
+            "--schema", schema, "--constraint", "r: b -> a <= 2",
+            "--constraint", "r: a -> c", "--format", "json",
+            "SELECT COUNT(*) FROM (SELECT DISTINCT r.a, r.c FROM r, s "
+            "WHERE r.b = s.a) q").stdout)
+        got = out["per_relation"]["s"]["upper"]
+        check(got == want, f"a{null}: one row of s, upper {got}, not {want}")
 print(f"{count - bad} passed, {bad} failed")
 sys.exit(bad > 0)
