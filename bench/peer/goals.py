@@ -1,0 +1,201 @@
+"""The page of bench/peers: tables, the goals and whether they hold, a picture."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import svg  # noqa: E402
+import tasks  # noqa: E402
+
+PEERS = ["PostgreSQL", "SQLite", "DuckDB", "GraphBLAS"]
+
+
+def milliseconds(v):
+    return f"{v:,.3f}" if v < 10 else f"{v:,.1f}" if v < 1000 else f"{v:,.0f}"
+
+
+def cell(got, ours=None):
+    if not got:
+        return "-"
+    if "over" in got:
+        return f"> {got['over'] * 1e3:,.0f}"
+    if "error" in got:
+        return "out of memory" if "emory" in got["error"] else "failed"
+    ratio = f" ({got['cpu'] / ours:,.0f}x)" if ours else ""
+    return f"{milliseconds(got['cpu'])} / {milliseconds(got['wall'])}{ratio}"
+
+
+def least(got):
+    """CPU milliseconds a peer needs at least; None when it gave no answer."""
+    if not got or "error" in got:
+        return None
+    return got["over"] * 1e3 if "over" in got else got["cpu"]
+
+
+def table(head, rows):
+    out = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return out + ["| " + " | ".join(r) + " |" for r in rows] + [""]
+
+
+def set_table(s):
+    peers = [p for p in PEERS if any((t["name"], p) in s["out"] for t in s["todo"])]
+    rows = []
+    for t in s["todo"]:
+        ours = s["out"][(t["name"], "dpcount")]
+        rows.append([t["name"], f"{int(ours['answer']):,}", cell(ours)] +
+                    [cell(s["out"].get((t["name"], p)), ours["cpu"]) for p in peers])
+    return [f"## {s['title']}", ""] + table(["request", "answer", "dpcount"] + peers, rows)
+
+
+class Goal:
+    """Ratios (peer over ours) for one line of the table of goals."""
+
+    def __init__(self, what, against, must, stretch, unit="x"):
+        self.what, self.against, self.unit = what, against, unit
+        self.must, self.stretch = must, stretch
+        self.found = []  # (value, exact?, where, our ms)
+
+    def add(self, value, where, ours=None, exact=True):
+        self.found.append((value, exact, where, ours))
+
+    def holds(self, bound):
+        """Ratios above the bound, or both sides below a millisecond apart."""
+        if self.unit != "x":
+            return all(v <= bound for v, *_ in self.found)
+        return all(v >= bound or (ours is not None and ours < 1)
+                   for v, _, _, ours in self.found)
+
+    def row(self):
+        if not self.found:
+            return [self.what, self.against, "not measured", "", "", ""]
+        worst = (min if self.unit == "x" else max)(self.found, key=lambda f: f[0])
+        low, high = min(f[0] for f in self.found), max(f[0] for f in self.found)
+        sub = [f for f in self.found if self.unit == "x" and f[0] < self.must and
+               f[3] is not None and f[3] < 1]
+        note = f"; {len(sub)} below it under 1 ms" if sub else ""
+        more = "" if all(f[1] for f in self.found) else " (some peers stopped: at least)"
+
+        def say(bound):
+            return "" if bound is None else f"{bound:g} {self.unit}: " + \
+                ("**yes**" if self.holds(bound) else "**no**")
+        return [self.what, self.against, f"{low:,.2f} .. {high:,.2f} {self.unit}{more}",
+                worst[2], say(self.must) + note, say(self.stretch)]
+
+
+def ratio_goal(goal, sets, peer, pick):
+    for s in sets:
+        for t in s["todo"]:
+            if not pick(s, t):
+                continue
+            ours, theirs = s["out"][(t["name"], "dpcount")], s["out"].get((t["name"], peer))
+            if least(theirs) is not None:
+                goal.add(least(theirs) / ours["cpu"], f"{t['name']}, {s['title']}",
+                         ours["cpu"], "over" not in theirs)
+    return goal
+
+
+def whole_goal(sets):
+    goal = Goal("count and every T_F", "PostgreSQL", 200, 1000)
+    rows = []
+    for s in sets:
+        if not s.get("small"):
+            continue
+        for name, parts in tasks.WHOLE.items():
+            got = [s["out"].get((p, "PostgreSQL")) for p in parts]
+            ours = s["out"][(f"all of {name}", "dpcount")]["cpu"]
+            if any(least(g) is None for g in got):
+                continue
+            total, exact = sum(map(least, got)), all("cpu" in g for g in got)
+            goal.add(total / ours, f"{name}, {s['title']}", None, exact)
+            rows.append([name, s["title"], milliseconds(ours),
+                         ("" if exact else "> ") + milliseconds(total),
+                         f"{total / ours:,.0f}x"])
+    return goal, rows
+
+
+def growth_goal(sets):
+    goal = Goal("growth from 1M to 10M edges, over that of the wedges", "itself", 2, 1.5,
+                "of the ratio of work")
+    big = [s for s in sets if s["kind"] == "graph" and not s["small"]]
+    if len(big) == 2:
+        for name, work in (("count: triangle", "oriented"), ("count: rectangle", "light"),
+                           ("count: two triangles", "oriented")):
+            t = [s["out"][(name, "dpcount")]["cpu"] for s in big]
+            w = [s["facts"][work] for s in big]
+            goal.add(t[1] / t[0] / (w[1] / w[0]), name)
+    return goal
+
+
+def absolute_goal(sets):
+    goal = Goal("disconnected and many-to-many residuals", "time", 100, 10, "ms")
+    for s in sets:
+        for t in s["todo"]:
+            if t["kind"] in ("many", "apart"):
+                goal.add(s["out"][(t["name"], "dpcount")]["cpu"], f"{t['name']}, {s['title']}")
+    return goal
+
+
+def all_goals(sets, load):
+    def kind(k):
+        return lambda s, t: t["kind"] == k
+
+    def named(n):
+        return lambda s, t: t["name"] == n
+    whole, rows = whole_goal(sets)
+    goals = [whole,
+             ratio_goal(Goal("pattern counts", "DuckDB", 25, 75), sets, "DuckDB", kind("count")),
+             ratio_goal(Goal("residual maxima", "DuckDB", 100, 1000), sets, "DuckDB", kind("max"))]
+    for n, must, stretch in (("triangle", 2, 4), ("two triangles", 5, 15), ("rectangle", 10, 30)):
+        goals.append(ratio_goal(Goal(f"{n} count", "GraphBLAS", must, stretch), sets, "GraphBLAS",
+                                named(f"count: {n}")))
+    goals.append(ratio_goal(Goal("TPC-H-like, one column", "DuckDB", 10, 25), sets, "DuckDB",
+                            kind("one")))
+    goals.append(ratio_goal(Goal("TPC-H-like, two columns", "DuckDB", 5, 12), sets, "DuckDB",
+                            kind("two")))
+    goals += [absolute_goal(sets), growth_goal(sets)]
+    return goals, rows
+
+
+def picture(sets):
+    """CPU time of each program on each request, sorted by ours."""
+    points = {}
+    for s in sets:
+        for t in s["todo"]:
+            ours = s["out"][(t["name"], "dpcount")]["cpu"]
+            for p in PEERS:
+                theirs = least(s["out"].get((t["name"], p)))
+                if theirs:
+                    points.setdefault(p, []).append((ours, theirs))
+    every = [o for line in points.values() for o, _ in line]
+    same = [(min(every), min(every)), (max(every), max(every))]
+    return svg.scatter("CPU time of peers against dpcount's, same request",
+                       "dpcount, ms", "peer, ms (stopped ones: at the limit)",
+                       list(points.items()), same)
+
+
+def page(sets, facts, load, args):
+    goals, rows = all_goals(sets, load)
+    out = ["# dpcount beside its peers", "",
+           "Written by `bench/peers" + (" --large" if args.large else "") + "`; all programs on "
+           "one thread, data loaded and indexed, requests interleaved in rounds, medians. Cells: "
+           "CPU / wall milliseconds (ratio of CPU times). "
+           f"A request was stopped after {args.limit:g} s of CPU, or six times that by the clock: "
+           f"`>`. {sum(s['compared'] for s in sets)} answers were compared, all equal.", "",
+           "![CPU times](peers.svg)", "", "Machine: " + "; ".join(facts) + ".", "",
+           "## Goals", "",
+           "The bound holds when every request meets it; requests that dpcount answers in less "
+           "than a millisecond count by that time, not by the ratio.", ""]
+    out += table(["what", "against", "measured", "worst at", "must", "stretch"],
+                 [g.row() for g in goals])
+    if rows:
+        out += ["## Count and every T_F", "",
+                "PostgreSQL: the count and each residual that is not a constant, equal ones "
+                "once, best SQL each, CPU added.", ""]
+        out += table(["query", "data", "dpcount, ms", "PostgreSQL, ms", "ratio"], rows)
+    for s in sets:
+        out += set_table(s)
+    out += ["## Memory and loading", ""]
+    out += table(["data", "input, MB", "peak of dpcount, MB", "queries loaded at once"],
+                 [[s["title"], f"{s['input'] / 1e6:.1f}", f"{s['peak'] / 1e6:.1f}",
+                   str(len(tasks.RULES) if s["kind"] == "graph" else 1)] for s in sets])
+    out += ["`bench-load 50`:", "", "```", load, "```", ""]
+    return "\n".join(out), picture(sets)
