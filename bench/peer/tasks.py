@@ -77,6 +77,12 @@ def task(name, kind, ours, sql=None, blas=None):
     return {"name": name, "kind": kind, "ask": ask}
 
 
+def apart(name, ours, sql):
+    """As written, not rewritten; two databases running out of time suffice."""
+    ask = {"dpcount": ours, "PostgreSQL": sql, "DuckDB": sql}
+    return {"name": name, "kind": "apart", "ask": ask}
+
+
 COUNTS = [task("count: triangle", "count", "count 0", TRIANGLE, "triangle"),
           task("count: rectangle", "count", "count 1", RECTANGLE, "rectangle"),
           task("count: two triangles", "count", "count 2", TWO_TRIANGLES, "two_triangles")]
@@ -88,8 +94,8 @@ GRAPH = COUNTS + MAXIMA + [
     task("max: wedge and a spare edge", "many", "max 2 14", SPARE),
     task("max: pairs of common neighbours", "many", "max 2 30", SQUARE),
     task("max: triangle on a wedge", "max", "max 2 29", FAN),
-    task("max: two edges apart", "apart", "max 1 5", OPPOSITE),
-    task("max: edge and wedge apart", "apart", "max 3 13", APART),
+    apart("max: two edges apart", "max 1 5", OPPOSITE),
+    apart("max: edge and wedge apart", "max 3 13", APART),
     task("all of triangle", "all", "all 0"),
     task("all of rectangle", "all", "all 1"),
     task("all of two triangles", "all", "all 2")]

@@ -91,6 +91,8 @@ double plan_work(const struct plan *p, unsigned v, double *pairs)
         double a = reach[e->a] * e->ab->mean2;
         double b = reach[e->b] * e->ab->flip->mean2;
         *pairs += e->ab->n;
+        if (!(done & gset_one(e->a))) /* joined by inequalities only */
+            work += (double)p->g.v[v].n * e->ab->n;
         if (!(used >> i & 1) && e->a != v && e->b != v)
             work += a < b ? a : b;
     }
