@@ -99,6 +99,8 @@ static const char *const rules[] = {
     "Q(a,b,c,d) :- E(a,b), E(a,c), E(a,d), E(b,c), E(b,d), E(c,d), "
     "a != b, a != c, a != d, b != c, b != d, c != d.",
     "Q(a,b,c,d) :- E(a,b), E(c,d), a != c, b != d.",
+    "Q(a,b,c,d,e) :- E(a,b), E(b,c), E(c,d), E(d,e), a != b, a != c, "
+    "a != d, a != e, b != c, b != d, b != e, c != d, c != e, d != e.",
 };
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
