@@ -197,5 +197,5 @@ def page(sets, facts, load, args):
     out += table(["data", "input, MB", "peak of dpcount, MB", "queries loaded at once"],
                  [[s["title"], f"{s['input'] / 1e6:.1f}", f"{s['peak'] / 1e6:.1f}",
                    str(len(tasks.RULES) if s["kind"] == "graph" else 1)] for s in sets])
-    out += ["`bench-load 50`:", "", "```", load, "```", ""]
+    out += ["`bench-load 10`:", "", "```", load, "```", ""]
     return "\n".join(out), picture(sets)
