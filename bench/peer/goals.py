@@ -20,7 +20,8 @@ def cell(got, ours=None):
         return f"> {got['over'] * 1e3:,.0f}"
     if "error" in got:
         return "out of memory" if "emory" in got["error"] else "failed"
-    ratio = f" ({got['cpu'] / ours:,.0f}x)" if ours else ""
+    times = got["cpu"] / ours if ours else 0
+    ratio = f" ({times:,.{0 if times >= 10 else 1}f}x)" if ours else ""
     return f"{milliseconds(got['cpu'])} / {milliseconds(got['wall'])}{ratio}"
 
 
