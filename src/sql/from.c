@@ -31,7 +31,7 @@ enum status column_var(struct lower *l, uint32_t atom, uint32_t col,
 
 enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
 {
-    uint32_t v;
+    uint32_t v = 0;
     if (c->e) {
         *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
         return OK;
