@@ -179,6 +179,10 @@ static enum status smooth(struct prepared *p, enum noise_kind kind,
     TRY(read_error_budget(p, c, err));
     answer_guarantee(c, g);
     TRY(pick_beta(p, c, g, err));
+    /* a public choice too: epsilon and beta decide it */
+    if (!p->session->opt.mechanism.n && kind == NOISE_SMOOTH_LAPLACE &&
+        !c->n_groups)
+        kind = noise_best_smooth(g, c->beta);
     if (c->n_groups && kind == NOISE_SMOOTH_LAPLACE)
         TRY(noise_calibrate_smooth_groups(g, c->n_groups, c->beta, &c->noise,
                                           err));
