@@ -392,9 +392,33 @@ static enum status negation(struct parser *p, size_t at)
     return E_UNSUPPORTED;
 }
 
+static enum status disjunction(struct parser *p)
+{
+    err_set(p->err, E_UNSUPPORTED, "disjunction is not supported");
+    err_at(p->err, (long)p->t.start);
+    err_detail(p->err, "The analysis covers conjunctive queries; in full "
+                       "first-order logic the sensitivity of a counting query "
+                       "is not computable.");
+    err_hint(p->err, "Count each part by itself and add the answers.");
+    return E_UNSUPPORTED;
+}
+
+/* "or", ";", "|" between literals, or a second rule after the full stop. */
+static bool is_disjunction(const struct parser *p, bool stopped)
+{
+    if (stopped)
+        return p->t.token == K_NAME || p->t.token == K_QUOTED_NAME;
+    if (p->t.token == K_NAME)
+        return str_eq_nocase(p->t.word, STR("or"));
+    return p->t.token == K_SEMI ||
+           (p->t.token == K_BAD && p->t.text.p[p->t.start] == '|');
+}
+
 static enum status literal(struct parser *p)
 {
     size_t at = p->t.start;
+    if (p->t.token == K_BAD && p->t.text.p[at] == '!')
+        return negation(p, at);
     if (p->t.token == K_LBRACE)
         return add_pred(p);
     if (p->t.token == K_NAME || p->t.token == K_QUOTED_NAME) {
@@ -532,7 +556,9 @@ enum status cq_read(struct arena *a, struct schema *s, struct str text,
     do {
         TRY(literal(&p));
     } while (accept(&p, K_COMMA));
-    accept(&p, K_DOT);
+    bool stopped = accept(&p, K_DOT);
+    if (is_disjunction(&p, stopped))
+        return disjunction(&p);
     if (p.t.token != K_END)
         return bad(&p, "\",\" or the end of the rule");
     TRY(place_all(&p));

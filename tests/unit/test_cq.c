@@ -86,6 +86,13 @@ static void refusals(void **state)
     refuses(f, "Q(x) :- R(y).", E_SYNTAX);
     refuses(f, "Q(x) :- R(x), R(x, y).", E_NAME);
     refuses(f, "Q(x) :- R(x), not S(x).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R(x), !S(x).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R(x) ; S(x).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R(x) or S(x).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R(x) | S(x).", E_UNSUPPORTED);
+    refuses(f, "Q(x) :- R(x). Q(x) :- S(x).", E_UNSUPPORTED);
+    assert_string_equal(f->err.message, "disjunction is not supported");
+    refuses(f, "Q(x) :- R(x). ;", E_SYNTAX);
     refuses(f, "Q(x) :- R(x), x != 'unclosed.", E_SYNTAX);
     refuses(f, "", E_SYNTAX);
     refuses(f, "Q(_) :- R(x).", E_SYNTAX);
