@@ -42,25 +42,6 @@ struct colouring {
 
 /* --- candidates ----------------------------------------------------------- */
 
-static void close_fd(const struct tab *t, bool *in)
-{
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 0; i < t->n_atoms; i++)
-            for (size_t j = 0; j < t->n_deps; j++) {
-                const struct dep *p = &t->deps[j];
-                const struct tab_atom *at = &t->atoms[i];
-                bool all = p->table == at->table && p->k == 1;
-                for (uint32_t c = 0; all && c < p->n_x; c++)
-                    all = in[at->el[p->x[c]]];
-                for (uint32_t c = 0; all && c < p->n_y; c++) {
-                    changed |= !in[at->el[p->y[c]]];
-                    in[at->el[p->y[c]]] = true;
-                }
-            }
-    }
-}
-
 static void start_set(const struct colouring *c, bool *in)
 {
     const struct tab *t = c->t;
@@ -68,7 +49,7 @@ static void start_set(const struct colouring *c, bool *in)
         in[e] = t->flag[e] & EL_CONST;
     for (uint32_t j = 0; j < t->atoms[c->atom].n; j++)
         in[t->atoms[c->atom].el[j]] = true;
-    close_fd(t, in);
+    tab_close(t, 1, in);
 }
 
 static void list_variables(struct colouring *c, bool *in)
@@ -92,7 +73,7 @@ static bool admissible(const struct colouring *c, uint64_t set, bool *in)
     for (uint32_t i = 0; i < c->n; i++)
         if (!(set >> i & 1))
             in[c->els[i]] = true;
-    close_fd(c->t, in);
+    tab_close(c->t, 1, in);
     for (uint32_t i = 0; i < c->n; i++)
         if (set >> i & 1 && in[c->els[i]])
             return false;
@@ -123,7 +104,7 @@ static uint64_t least_set(const struct colouring *c, uint32_t i, bool *in)
         for (uint32_t k = 0; k < c->n; k++)
             if (!(try >> k & 1))
                 in[c->els[k]] = true;
-        close_fd(c->t, in);
+        tab_close(c->t, 1, in);
         if (!in[c->els[i]])
             set = try;
     }

@@ -127,26 +127,6 @@ static enum status placed_value(struct db *d, const struct places *p,
 
 /* --- the copies ----------------------------------------------------------- */
 
-/* Everything that the marked elements determine, in the whole structure. */
-static void close_elements(const struct tab *t, bool *in)
-{
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 0; i < t->n_atoms; i++)
-            for (size_t j = 0; j < t->n_deps; j++) {
-                const struct dep *p = &t->deps[j];
-                const struct tab_atom *at = &t->atoms[i];
-                bool all = p->table == at->table;
-                for (uint32_t c = 0; all && c < p->n_x; c++)
-                    all = in[at->el[p->x[c]]];
-                for (uint32_t c = 0; all && c < p->n_y; c++) {
-                    changed |= !in[at->el[p->y[c]]];
-                    in[at->el[p->y[c]]] = true;
-                }
-            }
-    }
-}
-
 /* Does the pump at atom i of t certify that no bound exists? */
 static enum status pumps(struct lower *l, const struct tab *t, uint32_t i,
                          bool *in, bool *yes, struct err *err)
@@ -157,7 +137,7 @@ static enum status pumps(struct lower *l, const struct tab *t, uint32_t i,
         in[e] = t->flag[e] & EL_CONST;
     for (uint32_t j = 0; j < t->atoms[i].n; j++)
         in[t->atoms[i].el[j]] = true;
-    close_elements(t, in);
+    tab_close(t, U128_MAX, in);
     bool all = true;
     for (uint32_t k = 0; k < t->n_outs; k++)
         all &= in[t->outs[k]];

@@ -284,6 +284,25 @@ bool tab_dep_applies(const struct tab *t, const struct dep *d,
     return true;
 }
 
+void tab_close(const struct tab *t, u128 max_k, bool *in)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < t->n_atoms; i++)
+            for (size_t j = 0; j < t->n_deps; j++) {
+                const struct dep *p = &t->deps[j];
+                const struct tab_atom *at = &t->atoms[i];
+                bool all = p->table == at->table && p->k <= max_k;
+                for (uint32_t c = 0; all && c < p->n_x; c++)
+                    all = in[at->el[p->x[c]]];
+                for (uint32_t c = 0; all && c < p->n_y; c++) {
+                    changed |= !in[at->el[p->y[c]]];
+                    in[at->el[p->y[c]]] = true;
+                }
+            }
+    }
+}
+
 bool tab_has_filters(const struct tab *t)
 {
     return t->n_cmps > 0 || t->n_calcs > 0 || t->q->n_preds > 0;

@@ -98,6 +98,10 @@ enum status tab_chase(struct arena *a, struct tab *t,
 /* Are the elements that a constraint reads (x) never NULL in this atom? */
 bool tab_dep_applies(const struct tab *t, const struct dep *d,
                      const struct tab_atom *at);
+/* Marks in `in` (one entry an element) all that the marked elements limit
+ * through constraints with k <= max_k; NULLs are taken to match, so this is for
+ * constructing databases, not for bounding. */
+void tab_close(const struct tab *t, u128 max_k, bool *in);
 bool tab_has_filters(const struct tab *t);
 bool tab_private_atom(const struct tab *t, uint32_t atom);
 
