@@ -6,8 +6,9 @@
  * most one of twenty. It uses a smaller beta than the answer does: that S is
  * larger, but its logarithm is steadier, so it needs less noise.
  */
+#include <float.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "release/answer.h"
@@ -38,61 +39,94 @@ enum status answer_write(struct arena *a, const struct answer *x,
     return b.failed ? err_nomem(err) : OK;
 }
 
-/* The next element of an array; false at its end. */
-static bool next_item(struct str *s, struct str *out)
-{
-    size_t i = 0;
-    while (s->n && (s->p[0] == ' ' || s->p[0] == ','))
-        s->p++, s->n--;
-    while (i < s->n && s->p[i] != ',' && s->p[i] != ']')
-        i++;
-    *out = (struct str){s->p, i};
-    s->p += i;
-    s->n -= i;
-    return i > 0;
-}
+/* --- reading it back ------------------------------------------------------
+ *
+ * The ledger is a file that somebody else may have written: what it holds is
+ * printed again, so it is taken only in the very form of answer_write. */
 
-static bool find_array(struct str text, const char *key, struct str *out)
+static bool take(struct str *s, const char *word)
 {
-    const char *p = memmem(text.p, text.n, key, strlen(key));
-    const char *end = text.p + text.n;
-    p = p ? memchr(p, '[', (size_t)(end - p)) : NULL;
-    if (!p)
+    size_t n = strlen(word);
+    if (s->n < n || memcmp(s->p, word, n) != 0)
         return false;
-    *out = (struct str){p + 1, (size_t)(end - p - 1)};
+    s->p += n;
+    s->n -= n;
     return true;
 }
 
-static double number(struct str s)
+/* Characters of `set` from the start of s; at least one, at most `most`. */
+static bool take_any(struct str *s, const char *set, size_t most,
+                     struct str *out)
 {
-    char buf[64];
-    double v = 0;
-    if (s.n < sizeof buf) {
-        memcpy(buf, s.p, s.n);
-        buf[s.n] = 0;
-        sscanf(buf, "%lf", &v);
+    size_t n = 0;
+    while (n < s->n && s->p[n] && strchr(set, s->p[n]))
+        n++;
+    *out = (struct str){s->p, n};
+    s->p += n;
+    s->n -= n;
+    return n > 0 && n <= most;
+}
+
+static bool take_integer(struct str *s, struct str *out)
+{
+    struct str digits;
+    const char *start = s->p;
+    size_t sign = take(s, "-");
+    if (!take_any(s, "0123456789", SIZE_MAX, &digits))
+        return false;
+    *out = (struct str){start, digits.n + sign};
+    return digits.p[0] != '0' || (digits.n == 1 && !sign);
+}
+
+static bool take_double(struct str *s, double *out)
+{
+    struct str text;
+    char buf[64], *end;
+    if (take(s, "\"inf\"")) {
+        *out = INFINITY;
+        return true;
     }
-    return v;
+    if (!take_any(s, "+-.0123456789e", sizeof buf - 1, &text))
+        return false;
+    memcpy(buf, text.p, text.n);
+    buf[text.n] = 0;
+    *out = strtod(buf, &end);
+    return !*end && *out >= 0 && *out <= DBL_MAX;
+}
+
+static bool take_error(struct str *s, struct answer *out)
+{
+    if (take(s, "[]"))
+        return true;
+    out->has_error = true;
+    if (!take(s, "[") || !take_double(s, &out->p50) || !take(s, ", ") ||
+        !take_double(s, &out->p95) || !take(s, ", "))
+        return false;
+    out->released = take(s, "true");
+    return (out->released || take(s, "false")) && take(s, "]");
+}
+
+static enum status malformed(struct err *err)
+{
+    return err_set(err, E_LEDGER, "the ledger holds a malformed answer");
 }
 
 enum status answer_read(struct arena *a, struct str text, struct answer *out,
                         struct err *err)
 {
-    struct str list, item;
-    if (!find_array(text, "\"answers\"", &list))
-        return err_set(err, E_LEDGER, "the ledger holds a malformed answer");
-    while (next_item(&list, &item)) {
+    struct str s = text, item;
+    if (!take(&s, "{\"answers\": ["))
+        return malformed(err);
+    while (!take(&s, "]")) {
+        if ((out->numbers.n && !take(&s, ", ")) || !take_integer(&s, &item))
+            return malformed(err);
         struct str copy = str_copy(a, item);
         if (!copy.p || !VEC_PUSH(a, &out->numbers, copy))
             return err_nomem(err);
     }
-    if (find_array(text, "\"error\"", &list) && next_item(&list, &item)) {
-        out->has_error = true;
-        out->p50 = number(item);
-        if (next_item(&list, &item))
-            out->p95 = number(item);
-        out->released = next_item(&list, &item) && str_is(item, "true");
-    }
+    if (!take(&s, ", \"error\": ") || !take_error(&s, out) || !take(&s, "}") ||
+        s.n)
+        return malformed(err);
     return OK;
 }
 

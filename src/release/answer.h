@@ -20,7 +20,8 @@ struct answer {
     struct ledger_balance balance;
 };
 
-/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9]} */
+/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]}.
+ * Reading takes this form only; else E_LEDGER. */
 enum status answer_write(struct arena *a, const struct answer *x,
                          struct str *out, struct err *err) WARN_UNUSED;
 enum status answer_read(struct arena *a, struct str text, struct answer *out,

@@ -117,6 +117,9 @@ static enum status stored_answer(struct release *r, bool *out_found,
     if (!text.p)
         return OK;
     TRY(answer_read(&r->p.arena, text, &r->answer, err));
+    if (r->answer.numbers.n != (r->p.query->n_group ? r->keys.n : 1))
+        return err_set(err, E_LEDGER,
+                       "the ledger holds an answer to another question");
     r->answer.receipt = receipt;
     r->answer.repeated = true;
     *out_found = true;
