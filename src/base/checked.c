@@ -1,51 +1,6 @@
 /* Checked arithmetic: see checked.h. */
 #include "base/checked.h"
 
-bool u64_add(uint64_t a, uint64_t b, uint64_t *out)
-{
-    uint64_t r;
-    if (__builtin_add_overflow(a, b, &r))
-        return false;
-    *out = r;
-    return true;
-}
-
-bool u64_mul(uint64_t a, uint64_t b, uint64_t *out)
-{
-    uint64_t r;
-    if (__builtin_mul_overflow(a, b, &r))
-        return false;
-    *out = r;
-    return true;
-}
-
-bool u128_add(u128 a, u128 b, u128 *out)
-{
-    u128 r;
-    if (__builtin_add_overflow(a, b, &r))
-        return false;
-    *out = r;
-    return true;
-}
-
-/* Not __builtin_mul_overflow: clang calls compiler-rt's __muloti4 for it,
- * which libgcc lacks. */
-bool u128_mul(u128 a, u128 b, u128 *out)
-{
-    if (a && b > U128_MAX / a)
-        return false;
-    *out = a * b;
-    return true;
-}
-
-bool u128_sub(u128 a, u128 b, u128 *out)
-{
-    if (a < b)
-        return false;
-    *out = a - b;
-    return true;
-}
-
 u128 u128_add_inf(u128 a, u128 b)
 {
     u128 r;

@@ -170,15 +170,24 @@ static u128 prefix(struct runner *r, const struct bound *b)
     return v;
 }
 
-static int by_falling_bound(const void *a, const void *b)
+void candidates_order(struct candidate *c, uint32_t n, struct candidate *tmp)
 {
-    const struct candidate *x = a, *y = b;
-    return x->bound > y->bound ? -1 : x->bound < y->bound;
-}
-
-void candidates_sort(struct candidate *c, uint32_t n)
-{
-    qsort(c, n, sizeof *c, by_falling_bound);
+    uint32_t at[CANDIDATE_RANKS + 1] = {0}, sum = 0;
+    uint32_t top = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t rank = candidate_rank(c[i].bound);
+        at[rank]++;
+        top = rank > top ? rank : top;
+    }
+    for (uint32_t k = top + 1; k-- > 0;) {
+        uint32_t here = at[k];
+        at[k] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        tmp[at[candidate_rank(c[i].bound)]++] = c[i];
+    if (n)
+        memcpy(c, tmp, (size_t)n * sizeof *c);
 }
 
 uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,

@@ -15,6 +15,8 @@
 #ifndef JOIN_IMPL_H
 #define JOIN_IMPL_H
 
+#include <pthread.h>
+
 #include "base/map.h"
 #include "base/vec.h"
 #include "join/join.h"
@@ -96,6 +98,8 @@ struct join {
     struct map memo;
     struct map factors; /* made from relations, by key */
     uint32_t n_factors;
+    struct room *rooms; /* scratch that no thread uses now: room.c */
+    pthread_mutex_t rooms_lock;
 };
 
 /* --- dom.c -------------------------------------------------------------- */
@@ -155,6 +159,9 @@ enum status walk_run(struct join *j, const struct request *r, u128 *out,
 enum status solve_request(struct join *j, const struct request *r,
                           struct arena *a, u128 *out,
                           struct err *err) WARN_UNUSED;
+
+/* --- room.c ------------------------------------------------------------- */
+void rooms_free(struct join *j);
 
 /* --- exact.c ------------------------------------------------------------ */
 /* Adds the outside variables to the request. */

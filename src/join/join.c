@@ -33,6 +33,7 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         return err_nomem(err);
     j->mem = m;
     j->arena = arena;
+    pthread_mutex_init(&j->rooms_lock, NULL);
     j->q = q;
     j->st = st;
     if (opt)
@@ -60,6 +61,7 @@ void join_close(struct join *j)
 {
     if (!j)
         return;
+    rooms_free(j);
     struct arena arena = j->arena; /* holds j itself */
     arena.wipe = true;
     arena_fini(&arena);

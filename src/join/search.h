@@ -2,13 +2,7 @@
 #ifndef JOIN_SEARCH_H
 #define JOIN_SEARCH_H
 
-#include <stdlib.h>
 #include "join/solve.h"
-
-struct candidate {
-    uint64_t bound;
-    uint32_t id;
-};
 
 struct bound {
     uint32_t n_trees, main; /* main: the tree whose root is y */
@@ -29,6 +23,19 @@ uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
                     struct candidate *out);
 /* No value exceeds this, by largest degrees alone. */
 uint64_t bound_limit(const struct plan *p);
-void candidates_sort(struct candidate *c, uint32_t n);
+/* Falling by candidate_rank; tmp holds n more. */
+void candidates_order(struct candidate *c, uint32_t n, struct candidate *tmp);
+
+enum { CANDIDATE_RANKS = 1024 };
+
+/* Rises with the bound, sixteen steps for a doubling: an order that costs a
+ * pass where sorting costs many. Bounds are below 2^62. */
+static inline uint32_t candidate_rank(uint64_t bound)
+{
+    if (bound < 16)
+        return (uint32_t)bound;
+    uint32_t e = 63 - (uint32_t)__builtin_clzll(bound);
+    return (e - 3) * 16 + (uint32_t)(bound >> (e - 4) & 15);
+}
 
 #endif

@@ -47,6 +47,12 @@ void plan_symmetry(struct plan *p);
 void plan_second_symmetry(struct plan *p);
 enum status plan_terms(struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
 
+/* A value of a boundary variable and what it can reach at most. */
+struct candidate {
+    uint64_t bound;
+    uint32_t id;
+};
+
 /* State of one thread. */
 struct runner {
     const struct plan *p;
@@ -57,10 +63,14 @@ struct runner {
     bool stop;
     uint32_t *only; /* ids of interest at the root */
     uint8_t *asked; /* by id: is it in `only`? */
+    struct room *room;
 };
 enum status runner_open(struct runner *r, const struct plan *p,
                         struct err *err) WARN_UNUSED;
 void runner_close(struct runner *r);
+/* The i-th list of as many candidates as there are ids; NULL: no memory. */
+enum { RUNNER_LISTS = G_VARS + 2 };
+struct candidate *runner_list(struct runner *r, uint32_t i);
 /* Factors between fixed variables, of the term; 0: nothing there. */
 u128 runner_scalar(struct runner *r, const struct sterm *t);
 /* Sum over the fixed variables from level on; wraps are caught in r->wide. */

@@ -13,6 +13,8 @@
 /* Bounds cost a few passes over all pairs. */
 #define CHEAP 4.0
 
+struct max_runner;
+
 struct max_job {
     struct plan *p;
     struct bound level[G_VARS]; /* of the fixed boundary variables */
@@ -26,13 +28,16 @@ struct max_job {
     atomic_ullong best;
     atomic_uint next;
     atomic_bool wide;
+    struct max_runner *main; /* the first thread's */
 };
 
 struct max_runner {
     struct runner r;
     struct max_job *job;
-    struct candidate *store[G_VARS]; /* by level */
+    /* by level; then the root's; then room for ordering */
+    struct candidate *store[RUNNER_LISTS];
 };
+enum { ROOT_LIST = G_VARS, SPARE_LIST };
 
 static uint64_t best_of(const struct max_runner *m)
 {
@@ -66,13 +71,13 @@ static u128 beside(struct runner *r, const struct sterm *t)
     return v;
 }
 
-/* How many of the root's candidates can still beat the best. */
+/* How many of the root's candidates can still beat the best, or nearly. */
 static uint32_t worth_asking(const struct max_job *job, uint64_t best)
 {
-    uint32_t lo = 0, hi = job->n_roots;
+    uint32_t lo = 0, hi = job->n_roots, least = candidate_rank(best);
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (job->roots[mid].bound > best)
+        if (candidate_rank(job->roots[mid].bound) >= least)
             lo = mid + 1;
         else
             hi = mid;
@@ -89,9 +94,12 @@ static uint32_t main_values(struct max_runner *m, const struct sterm *t,
     uint64_t best = best_of(m);
     uint32_t n = worth_asking(m->job, best), n_only = 0;
     if (m->job->n_roots && n < tree->node[0].n / 4 && !tree->node[0].n_lists) {
-        for (uint32_t i = 0; i < n; i++)
-            r->only[i] = m->job->roots[i].id;
-        tree_eval(tree, &r->main, r->fixed, r->only, n);
+        for (uint32_t i = 0; i < n; i++) {
+            r->only[n_only] = m->job->roots[i].id;
+            n_only += m->job->roots[i].bound > best;
+        }
+        tree_eval(tree, &r->main, r->fixed, r->only, n_only);
+        n_only = 0;
     } else {
         tree_eval(tree, &r->main, r->fixed, NULL, 0);
     }
@@ -164,6 +172,14 @@ static void leaf_value(struct max_runner *m)
 /* --- the others, one by one -------------------------------------------------
  */
 
+/* Neither this candidate nor one of those after it can beat the best. */
+static bool hopeless(const struct max_runner *m, const struct candidate *c)
+{
+    uint64_t best = best_of(m);
+    return best >= m->job->limit ||
+           candidate_rank(c->bound) < candidate_rank(best);
+}
+
 static void descend(struct max_runner *m, uint32_t level)
 {
     struct runner *r = &m->r;
@@ -173,10 +189,12 @@ static void descend(struct max_runner *m, uint32_t level)
     }
     struct candidate *c = m->store[level];
     uint32_t n = bound_eval(&m->job->level[level], r, best_of(m), c);
-    candidates_sort(c, n);
+    candidates_order(c, n, m->store[SPARE_LIST]);
     for (uint32_t i = 0; i < n && !runner_stopped(r); i++) {
-        if (c[i].bound <= best_of(m) || best_of(m) >= m->job->limit)
+        if (hopeless(m, &c[i]))
             break;
+        if (c[i].bound <= best_of(m))
+            continue;
         r->fixed[r->p->x[level]] = c[i].id;
         descend(m, level + 1);
     }
@@ -188,34 +206,47 @@ static enum status max_open(struct max_runner *m, struct max_job *job,
     memset(m, 0, sizeof *m);
     m->job = job;
     TRY(runner_open(&m->r, job->p, err));
-    for (uint32_t l = 1; l < job->p->n_max; l++) {
-        m->store[l] = NEWS(&m->r.main.arena, struct candidate, job->p->max_n);
+    for (uint32_t l = 0; l < RUNNER_LISTS; l++) {
+        if (l >= job->p->n_max && l < ROOT_LIST)
+            continue;
+        m->store[l] = runner_list(&m->r, l);
         if (!m->store[l])
             return err_nomem(err);
     }
     return OK;
 }
 
+static void try_candidates(struct max_runner *m)
+{
+    struct max_job *job = m->job;
+    while (!runner_stopped(&m->r) && !atomic_load(&job->wide)) {
+        uint32_t at = atomic_fetch_add(&job->next, 1);
+        if (at >= job->n_first || hopeless(m, &job->first[at]))
+            break;
+        if (job->first[at].bound <= best_of(m))
+            continue;
+        m->r.fixed[job->p->x[0]] = job->first[at].id;
+        descend(m, 1);
+    }
+    if (m->r.wide)
+        atomic_store(&job->wide, true);
+}
+
 static enum status max_worker(void *ctx, unsigned number)
 {
     struct max_job *job = ctx;
-    struct max_runner m;
+    struct max_runner own;
     struct err err;
-    (void)number;
-    enum status s = max_open(&m, job, &err);
-    while (s == OK && !runner_stopped(&m.r) && !atomic_load(&job->wide)) {
-        uint32_t at = atomic_fetch_add(&job->next, 1);
-        if (at >= job->n_first || job->first[at].bound <= best_of(&m) ||
-            best_of(&m) >= job->limit)
-            break;
-        m.r.fixed[job->p->x[0]] = job->first[at].id;
-        descend(&m, 1);
+    if (!number) {
+        try_candidates(job->main);
+        return job->main->r.stop ? E_CANCELLED : OK;
     }
-    if (s == OK && m.r.wide)
-        atomic_store(&job->wide, true);
-    if (s == OK && m.r.stop)
+    enum status s = max_open(&own, job, &err);
+    if (s == OK)
+        try_candidates(&own);
+    if (s == OK && own.r.stop)
         s = E_CANCELLED;
-    runner_close(&m.r);
+    runner_close(&own.r);
     return s;
 }
 
@@ -235,17 +266,14 @@ static uint32_t all_candidates(struct max_job *job)
 
 /* Candidates of the first variable: the best bound goes first and alone, its
  * value then leaves few others. */
-static enum status first_candidates(struct max_job *job, struct max_runner *m,
-                                    struct err *err)
+static void first_candidates(struct max_job *job, struct max_runner *m)
 {
     struct plan *p = job->p;
     uint32_t top = 0, n = 0;
-    job->first = NEWS(p->a, struct candidate, p->g.v[p->x[0]].n);
-    if (!job->first)
-        return err_nomem(err);
+    job->first = m->store[0];
     if (job->cheap) {
         job->n_first = all_candidates(job);
-        return OK;
+        return;
     }
     job->n_first = bound_eval(&job->level[0], &m->r, 0, job->first);
     for (uint32_t i = 1; i < job->n_first; i++)
@@ -260,22 +288,17 @@ static enum status first_candidates(struct max_job *job, struct max_runner *m,
         if (job->first[i].bound > best_of(m))
             job->first[n++] = job->first[i];
     job->n_first = n;
-    candidates_sort(job->first, n);
-    return OK;
+    candidates_order(job->first, n, m->store[SPARE_LIST]);
 }
 
-static enum status root_candidates(struct max_job *job, struct max_runner *m,
-                                   struct err *err)
+static void root_candidates(struct max_job *job, struct max_runner *m)
 {
     struct plan *p = job->p;
     if (p->root < 0 || !p->n_x || job->cheap)
-        return OK;
-    job->roots = NEWS(p->a, struct candidate, p->g.v[p->root].n);
-    if (!job->roots)
-        return err_nomem(err);
+        return;
+    job->roots = m->store[ROOT_LIST];
     job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
-    candidates_sort(job->roots, job->n_roots);
-    return OK;
+    candidates_order(job->roots, job->n_roots, m->store[SPARE_LIST]);
 }
 
 static enum status prepare(struct max_job *job, struct err *err)
@@ -299,6 +322,24 @@ static enum status prepare(struct max_job *job, struct err *err)
     return OK;
 }
 
+static enum status search(struct max_job *job, struct max_runner *m,
+                          struct err *err)
+{
+    struct plan *p = job->p;
+    root_candidates(job, m);
+    if (!p->n_max)
+        leaf_value(m);
+    else
+        first_candidates(job, m);
+    if (m->r.wide)
+        atomic_store(&job->wide, true);
+    if (!job->n_first || m->r.wide)
+        return OK;
+    job->main = m;
+    return run_threads(job->n_first < 64 ? 1 : p->j->opt.threads, max_worker,
+                       job, err);
+}
+
 enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
 {
     struct max_job *job = NEW(p->a, struct max_job);
@@ -309,20 +350,9 @@ enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
     TRY(prepare(job, err));
     enum status s = max_open(&m, job, err);
     if (s == OK)
-        s = root_candidates(job, &m, err);
-    if (s == OK && !p->n_max)
-        leaf_value(&m);
-    else if (s == OK)
-        s = first_candidates(job, &m, err);
-    if (m.r.wide)
-        atomic_store(&job->wide, true);
+        s = search(job, &m, err);
     runner_close(&m.r);
-    TRY(s);
-    if (job->n_first > 0 && !atomic_load(&job->wide)) {
-        unsigned n = job->n_first < 64 ? 1 : p->j->opt.threads;
-        TRY(run_threads(n, max_worker, job, err));
-    }
     *fits = !atomic_load(&job->wide);
     *out = atomic_load(&job->best);
-    return OK;
+    return s;
 }

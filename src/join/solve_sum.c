@@ -8,27 +8,6 @@
 
 enum { CHUNK = 32, PARALLEL_FROM = 4096 };
 
-enum status runner_open(struct runner *r, const struct plan *p, struct err *err)
-{
-    memset(r, 0, sizeof *r);
-    r->p = p;
-    enum status s =
-        twork_open(&r->main, p->j->mem, p->max_nodes, p->max_n, err);
-    enum status t =
-        twork_open(&r->other, p->j->mem, p->max_nodes, p->max_n, err);
-    r->only = NEWS(&r->main.arena, uint32_t, p->max_n);
-    r->asked = NEWS(&r->main.arena, uint8_t, p->max_n);
-    if (s != OK || t != OK || !r->only || !r->asked)
-        return err_nomem(err);
-    return OK;
-}
-
-void runner_close(struct runner *r)
-{
-    twork_close(&r->main);
-    twork_close(&r->other);
-}
-
 bool runner_stopped(struct runner *r)
 {
     if (++r->steps % 256 == 0 && join_cancelled(r->p->j))

@@ -10,7 +10,7 @@
 struct expansion {
     struct plan *p;
     struct sterm *out;
-    uint32_t n;
+    uint32_t n, room;
     bool fits;
     struct err *err;
 };
@@ -24,18 +24,35 @@ static int open_ne(const struct plan *p, const struct graph *g)
     return -1;
 }
 
-static void collect(struct expansion *x, const struct sterm *t)
+/* Terms are large and mostly few: room doubles. */
+static enum status more_room(struct expansion *x)
+{
+    uint32_t room = x->room ? x->room * 2 : 1;
+    struct sterm *out = NEWS(x->p->a, struct sterm, room);
+    if (!out)
+        return err_nomem(x->err);
+    if (x->n)
+        memcpy(out, x->out, x->n * sizeof *out);
+    x->out = out;
+    x->room = room;
+    return OK;
+}
+
+static enum status collect(struct expansion *x, const struct sterm *t)
 {
     for (uint32_t i = 0; i < x->n; i++)
         if (memcmp(x->out[i].rep, t->rep, sizeof t->rep) == 0) {
             x->out[i].coef += t->coef;
-            return;
+            return OK;
         }
     if (x->n == MOST_TERMS) {
         x->fits = false;
-        return;
+        return OK;
     }
+    if (x->n == x->room)
+        TRY(more_room(x));
     x->out[x->n++] = *t;
+    return OK;
 }
 
 /* x != y: without it, minus with y made x. A boundary variable stays. */
@@ -44,10 +61,8 @@ static enum status expand(struct expansion *x, const struct sterm *t)
     int ne = open_ne(x->p, &t->g);
     if (!x->fits)
         return OK;
-    if (ne < 0) {
-        collect(x, t);
-        return OK;
-    }
+    if (ne < 0)
+        return collect(x, t);
     struct sterm *a = NEW(x->p->a, struct sterm);
     if (!a)
         return err_nomem(x->err);
@@ -137,8 +152,7 @@ enum status plan_terms(struct plan *p, bool *fits, struct err *err)
 {
     struct expansion x = {.p = p, .fits = true, .err = err};
     struct sterm *first = NEW(p->a, struct sterm);
-    x.out = NEWS(p->a, struct sterm, MOST_TERMS);
-    if (!first || !x.out)
+    if (!first)
         return err_nomem(err);
     first->coef = 1;
     first->g = p->g;
