@@ -125,6 +125,7 @@ enum status delim_fill(struct delim *d, bool need_more, struct err *err)
         if (d->end > had)
             break;
     }
+    memset(d->buf + d->filled, 0, 8); /* read with the last line */
     if (need_more && d->end == had)
         return delim_bad(d, d->line, err, "quoted field is not closed");
     return OK;

@@ -10,8 +10,9 @@
  *
  * A column without declared type starts as integers and stays so while every
  * text is a canonical integer (the one that printing gives back), so that
- * nothing is lost when a later cell is not: then the integers are printed
- * into a dictionary of raw texts, and builder_finish decides.
+ * nothing is lost when a later cell is not: then the integers go into a
+ * dictionary, numbers by their value and all else as raw text, and
+ * builder_finish decides.
  */
 #ifndef STORE_BUILDER_H
 #define STORE_BUILDER_H
@@ -27,6 +28,7 @@ struct builder {
     enum type want;              /* the declared type */
     enum builder_mode mode;
     bool plain_int; /* B_I64 and INT or undeclared: takes integers as is */
+    bool packs;     /* B_DICT and DEC or undeclared: numbers go in packed */
     int64_t *i64;   /* these four: capacity l->cap rows */
     double *f64;
     uint32_t *code;
@@ -56,6 +58,9 @@ enum status cell_null(struct store_loader *l, size_t i,
                       struct err *err) WARN_UNUSED;
 enum status cell_text(struct store_loader *l, size_t i, struct str s,
                       struct err *err) WARN_UNUSED;
+/* A short decimal (packed.h) where the builder `packs`. */
+enum status cell_packed(struct store_loader *l, size_t i, uint64_t packed,
+                        struct err *err) WARN_UNUSED;
 enum status cell_int(struct store_loader *l, size_t i, int64_t v,
                      struct err *err) WARN_UNUSED;
 enum status cell_real(struct store_loader *l, size_t i, double v,

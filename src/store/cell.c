@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "store/packed.h"
 
 enum { SCRATCH_USES = 4096 };
 
@@ -52,58 +53,77 @@ static bool canonical_int(struct str s, int64_t *out)
     return true;
 }
 
-static enum status put_dict(struct store_loader *l, struct builder *b,
-                            struct str s, bool *is_new, struct err *err)
+/* Out of memory, or out of codes. */
+static enum status dict_failed(const struct store_loader *l,
+                               const struct builder *b, struct err *err)
 {
-    uint32_t id;
-    if (!dict_put(&b->dict, s, &id, is_new)) {
-        if (b->dict.n >= UINT32_MAX - 1)
-            return err_set(err, E_LIMIT,
-                           "column \"%.*s\" has too many distinct values",
-                           PSTR(b->column->name));
-        return store_nomem(l->st->mem, err);
-    }
-    b->code[l->n_rows] = id;
-    return OK;
+    if (dict_is_full(&b->dict))
+        return err_set(err, E_LIMIT,
+                       "column \"%.*s\" has too many distinct values",
+                       PSTR(b->column->name));
+    return store_nomem(l->st->mem, err);
 }
 
-/* From integers to raw texts: an undeclared column met something else. */
+static struct str int_key(int64_t v, char buf[static 24])
+{
+    const int64_t most = INT64_C(1000000000000000); /* 15 digits */
+    if (v < most && v > -most)
+        return dict_number(packed_of(v, 0));
+    int n = snprintf(buf, 24, "%" PRId64, v);
+    return (struct str){buf, (size_t)n};
+}
+
+/* From integers to a dictionary: an undeclared column met something else. */
 static enum status demote(struct store_loader *l, struct builder *b,
                           struct err *err)
 {
     struct mem *m = l->st->mem;
+    char buf[24];
     b->code = mem_alloc(m, l->cap * sizeof *b->code);
     if (!b->code)
         return store_nomem(m, err);
     for (size_t row = 0; row < l->n_rows; row++) {
-        char buf[24];
-        bool is_new;
         if (b->nulls && ((b->nulls[row >> 6] >> (row & 63)) & 1))
             continue;
-        int n = snprintf(buf, sizeof buf, "%" PRId64, b->i64[row]);
-        if (!dict_put(&b->dict, (struct str){buf, (size_t)n}, &b->code[row],
-                      &is_new))
-            return store_nomem(m, err);
+        if (!dict_later(&b->dict, int_key(b->i64[row], buf), b->code, row))
+            return dict_failed(l, b, err);
     }
     mem_free(m, b->i64, l->cap * sizeof *b->i64);
     b->i64 = NULL;
     b->mode = B_DICT;
     b->plain_int = false;
+    b->packs = true;
     return OK;
+}
+
+enum status cell_packed(struct store_loader *l, size_t i, uint64_t packed,
+                        struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    bool ok = dict_later(&b->dict, dict_number(packed), b->code, l->n_rows);
+    return ok ? OK : dict_failed(l, b, err);
+}
+
+/* Is it a text that the column takes? TEXT and undeclared take all. */
+static bool fits(struct store_loader *l, const struct builder *b, struct str s)
+{
+    struct value v;
+    if (b->want != T_DEC && b->want != T_UUID)
+        return true;
+    return value_parse(scratch(l), s, b->want, &v) ||
+           (b->want == T_DEC && is_special_decimal(s));
 }
 
 static enum status text_to_dict(struct store_loader *l, struct builder *b,
                                 struct str s, struct err *err)
 {
-    bool is_new;
-    struct value v;
-    TRY(put_dict(l, b, s, &is_new, err));
-    /* Each distinct text is checked once, here, where the line is known. */
-    if (is_new && (b->want == T_DEC || b->want == T_UUID) &&
-        !value_parse(scratch(l), s, b->want, &v) &&
-        !(b->want == T_DEC && is_special_decimal(s)))
+    uint64_t packed;
+    if (b->packs && packed_read(s, &packed))
+        s = dict_number(packed);
+    else if (!fits(l, b, s))
         return bad_cell(b, s, err);
-    return OK;
+    return dict_later(&b->dict, s, b->code, l->n_rows) ? OK
+                                                       : dict_failed(l, b, err);
 }
 
 static enum status text_to_i64(struct store_loader *l, struct builder *b,

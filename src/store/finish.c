@@ -8,14 +8,16 @@
 
 #include <string.h>
 #include "store/order.h"
+#include "store/packed.h"
 
 /* More than value_parse asks for beyond the text; entries between resets. */
 enum { PARSE_ROOM = 16384, PARSE_RESET = 1024 };
 
 /* A dictionary in order: numbers first (n_numbers items), then texts. */
 struct entries {
-    struct order_item *items, *spare; /* n each */
+    struct order_item *items; /* n */
     size_t n, n_numbers;
+    bool texts_repeat; /* canonical texts, too, may be equal */
     struct str *texts; /* the builder's, canonical by now */
 };
 
@@ -40,21 +42,46 @@ static enum status parse_entry(struct store_loader *l, struct str raw,
     return OK;
 }
 
-/* Makes the text of entry i canonical; *number: it is one. */
-static enum status set_entry(struct store_loader *l, enum type want,
-                             struct str *text, bool *number, struct err *err)
+/* Its own copy of a text that goes into the dictionary; NULL: no memory. */
+static bool keep(struct builder *b, struct str *text, struct str s)
 {
-    enum type t = want == T_UNKNOWN ? T_DEC : want;
+    *text = (struct str){dict_keep_text(&b->dict, s), s.n};
+    return text->p;
+}
+
+/* Makes the text of an entry canonical; *number: it is one. */
+static enum status set_text(struct store_loader *l, struct builder *b,
+                            struct str *text, bool *number, struct err *err)
+{
+    enum type t = b->want == T_UNKNOWN ? T_DEC : b->want;
     struct value v;
     bool is = false;
-    *number = want == T_DEC && is_special_decimal(*text);
+    *number = b->want == T_DEC && is_special_decimal(*text);
     if (*number || (t != T_UUID && !(t == T_DEC && may_be_number(*text))))
         return OK;
     TRY(parse_entry(l, *text, t, &v, &is, err));
     *number = is && t == T_DEC;
-    if (is && !str_eq(v.s, *text))
-        *text = str_copy(&l->st->arena, v.s);
-    return text->p ? OK : store_nomem(l->st->mem, err);
+    if (is && !str_eq(v.s, *text) && !keep(b, text, v.s))
+        return store_nomem(l->st->mem, err);
+    return OK;
+}
+
+/* The same for an entry that may be a packed number, with its head. */
+static enum status set_entry(struct store_loader *l, struct builder *b,
+                             struct str *text, bool *number, uint64_t *head,
+                             struct err *err)
+{
+    char buf[PACKED_TEXT];
+    if (text->p) {
+        TRY(set_text(l, b, text, number, err));
+        *head = *number ? order_number_head(*text) : 0;
+        return OK;
+    }
+    uint64_t packed = text->n;
+    *number = true;
+    *head = order_double_head(packed_double(packed));
+    struct str s = {buf, packed_print(packed, buf)};
+    return keep(b, text, s) ? OK : store_nomem(l->st->mem, err);
 }
 
 static enum status read_entries(struct store_loader *l, struct builder *b,
@@ -63,14 +90,15 @@ static enum status read_entries(struct store_loader *l, struct builder *b,
     size_t texts = es->n; /* texts fill the array from its end */
     for (size_t i = 0; i < es->n; i++) {
         bool number;
+        uint64_t head;
         if (i % PARSE_RESET == 0)
             arena_fini(&l->scratch);
-        TRY(set_entry(l, b->want, &es->texts[i], &number, err));
+        TRY(set_entry(l, b, &es->texts[i], &number, &head, err));
         size_t at = number ? es->n_numbers++ : --texts;
-        es->items[at].id = (uint32_t)i;
+        es->items[at] = (struct order_item){head, (uint32_t)i};
     }
-    order_numbers(es->items, es->spare, es->n_numbers, es->texts);
-    order_texts(es->items + texts, es->spare, es->n - texts, es->texts);
+    order_numbers(es->items, es->n_numbers, es->texts);
+    order_texts(es->items + texts, es->n - texts, es->texts);
     return OK;
 }
 
@@ -162,20 +190,31 @@ static enum status finish_int(struct store_loader *l, struct builder *b,
     return OK;
 }
 
-/* Sorted entries to the final dictionary; to[id] is the final code. Equal
- * values are neighbours and have equal canonical texts. */
+/*
+ * Sorted entries to the final dictionary, which takes the place of the items
+ * (never more of them than were read); to[id] is the final code. Equal values
+ * are neighbours and have equal canonical texts.
+ */
 static size_t number_entries(const struct entries *es, struct str *dict,
                              uint32_t *to, size_t *n_numeric)
 {
+    enum { AHEAD = 8 };
+    struct str last = {NULL, 0};
     size_t n = 0;
     *n_numeric = 0;
     for (size_t i = 0; i < es->n; i++) {
-        struct str s = es->texts[es->items[i].id];
-        if (i == 0 || i == es->n_numbers || !str_eq(dict[n - 1], s)) {
+        uint32_t id = es->items[i].id;
+        struct str s = es->texts[id];
+        if (i + AHEAD < es->n)
+            __builtin_prefetch(&es->texts[es->items[i + AHEAD].id]);
+        bool may_repeat =
+            i && i != es->n_numbers && (i < es->n_numbers || es->texts_repeat);
+        if (!may_repeat || !str_eq(last, s)) {
             *n_numeric += i < es->n_numbers;
-            dict[n++] = s;
+            last = s;
+            memcpy(&dict[n++], &s, sizeof s);
         }
-        to[es->items[i].id] = (uint32_t)(n - 1);
+        to[id] = (uint32_t)(n - 1);
     }
     return n;
 }
@@ -191,35 +230,39 @@ static void set_type(const struct builder *b, struct store_column *out,
         out->n_numeric = 0;
 }
 
-static enum status finish_codes(struct store_loader *l, struct builder *b,
-                                const struct entries *es,
-                                struct store_column *out, struct err *err)
+static void renumber(const struct store_loader *l, struct builder *b,
+                     const uint32_t *to)
 {
-    struct mem *m = l->st->mem;
-    size_t size = es->n * sizeof(struct str);
-    struct str *dict = mem_alloc(m, size);
-    uint32_t *to = dict ? mem_alloc(m, es->n * sizeof *to) : NULL;
-    if (!to) {
-        mem_free(m, dict, size);
-        return store_nomem(m, err);
-    }
-    size_t n = number_entries(es, dict, to, &out->n_numeric);
-    set_type(b, out, n);
     for (size_t row = 0; row < l->n_rows; row++)
         if (!row_is_null(b->nulls, row))
             b->code[row] = to[b->code[row]];
+}
+
+_Static_assert(sizeof(struct str) == sizeof(struct order_item),
+               "the dictionary takes the place of the sorted items");
+
+static enum status finish_codes(struct store_loader *l, struct builder *b,
+                                struct entries *es, struct store_column *out,
+                                struct err *err)
+{
+    struct mem *m = l->st->mem;
+    size_t size = es->n * sizeof *es->items, n;
+    uint32_t *to = mem_alloc(m, es->n * sizeof *to);
+    void *dict = es->items;
+    if (!to)
+        return store_nomem(m, err);
+    n = number_entries(es, dict, to, &out->n_numeric);
+    set_type(b, out, n);
+    dict_fini(&b->dict);
+    renumber(l, b, to);
     mem_free(m, to, es->n * sizeof *to);
-    enum status s = cut(m, (void **)&dict, size, n * sizeof *dict, err);
-    if (s == OK)
-        s = cut(m, (void **)&b->code, l->cap * 4, l->n_rows * 4, err);
-    if (s != OK) {
-        mem_free(m, dict, n * sizeof *dict);
-        return s;
-    }
-    out->dict = dict;
-    out->n_dict = n;
+    TRY(cut(m, (void **)&b->code, l->cap * 4, l->n_rows * 4, err));
     out->code = b->code;
     b->code = NULL;
+    TRY(cut(m, &dict, size, n * sizeof(struct str), err));
+    es->items = NULL;
+    out->dict = dict;
+    out->n_dict = n;
     return OK;
 }
 
@@ -227,13 +270,16 @@ static enum status finish_dict(struct store_loader *l, struct builder *b,
                                struct store_column *out, struct err *err)
 {
     struct mem *m = l->st->mem;
-    struct entries es = {.n = b->dict.n, .texts = b->dict.entries};
-    size_t size = 2 * es.n * sizeof *es.items;
+    if (!dict_flush(&b->dict, b->code))
+        return store_nomem(m, err);
+    struct entries es = {.n = b->dict.n,
+                         .texts = b->dict.entries,
+                         .texts_repeat = b->want == T_UUID};
+    size_t size = es.n * sizeof *es.items;
     dict_drop_slots(&b->dict);
     es.items = mem_alloc(m, size);
     if (!es.items)
         return store_nomem(m, err);
-    es.spare = es.items + es.n;
     enum status s = read_entries(l, b, &es, err);
     if (s == OK)
         s = b->want == T_UNKNOWN && all_int(&es)

@@ -2,16 +2,17 @@
  * Loading: the life of a loader and its rows. What a cell becomes stands in
  * cell.c, what a column becomes in finish.c.
  *
- * Memory: a column's block doubles (realloc moves pages, it does not copy
- * them for large blocks) and is cut to size at the end, so the peak is twice
- * the column.
+ * Memory: a column's block grows by a quarter once it is large (realloc then
+ * moves pages, it does not copy them) and is cut to size at the end, so the
+ * peak is five quarters of the column.
  */
 #include "store/builder.h"
 
 #include <string.h>
 #include "store/internal.h"
 
-enum { FIRST_ROWS = 1024 };
+/* Rows at first; and from where a column grows by a quarter. */
+enum { FIRST_ROWS = 1024, MANY_ROWS = 1 << 16 };
 
 static void builder_init(struct store_loader *l, struct builder *b,
                          uint32_t index)
@@ -23,6 +24,7 @@ static void builder_init(struct store_loader *l, struct builder *b,
     if (b->want == T_TEXT || b->want == T_DEC || b->want == T_UUID)
         b->mode = B_DICT;
     b->plain_int = b->want == T_INT || b->want == T_UNKNOWN;
+    b->packs = b->want == T_DEC;
     dict_init(&b->dict, l->st->mem, &l->st->arena);
 }
 
@@ -123,9 +125,10 @@ static bool shrink_builder(struct mem *m, struct builder *b, size_t from,
 enum status loader_grow(struct store_loader *l, struct err *err)
 {
     struct mem *m = l->st->mem;
-    size_t cap = l->cap ? l->cap * 2 : FIRST_ROWS, i = 0;
+    size_t more = l->cap < MANY_ROWS ? l->cap : l->cap / 4, i = 0;
+    size_t cap = l->cap ? l->cap + more : FIRST_ROWS;
     /* Codes are 32 bits, but rows need not be; half the address space is the
-     * end of doubling. */
+     * end of growing. */
     if (l->cap > SIZE_MAX / 32)
         return store_nomem(m, err);
     while (i < l->n_cols && grow_builder(m, &l->cols[i], l->cap, cap)) {

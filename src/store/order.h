@@ -5,17 +5,18 @@
 #include "base/str.h"
 
 struct order_item {
-    uint64_t head; /* what is compared first; set by the sort */
+    uint64_t head; /* what is compared first */
     uint32_t id;   /* of a text */
 };
 
-/* Sorts items[0..n) by texts[id], bytewise; the texts are distinct. `spare`
- * has room for n items. */
-void order_texts(struct order_item *items, struct order_item *spare, size_t n,
-                 const struct str *texts);
-/* The same for canonical decimals (NaN last), by their numbers; equal ones
- * may occur and become neighbours. */
-void order_numbers(struct order_item *items, struct order_item *spare, size_t n,
-                   const struct str *texts);
+/* Sorts items[0..n) by texts[id], bytewise; the texts are distinct. Sets the
+ * heads. */
+void order_texts(struct order_item *items, size_t n, const struct str *texts);
+/* The head of a number: of the double nearest to it, or of its text. */
+uint64_t order_double_head(double d);
+uint64_t order_number_head(struct str s);
+/* The same for canonical decimals (NaN last) with their heads, by their
+ * numbers; equal ones may occur and become neighbours. */
+void order_numbers(struct order_item *items, size_t n, const struct str *texts);
 
 #endif

@@ -38,10 +38,13 @@ static void add(struct texts *x, const char *p, size_t n)
 
 static struct order_item *sorted(struct texts *x, bool numbers)
 {
-    struct order_item *items = calloc(2 * x->n + 2, sizeof *items);
-    for (size_t i = 0; i < x->n; i++)
+    struct order_item *items = calloc(x->n + 1, sizeof *items);
+    for (size_t i = 0; i < x->n; i++) {
         items[i].id = (uint32_t)i;
-    (numbers ? order_numbers : order_texts)(items, items + x->n, x->n, x->t);
+        if (numbers)
+            items[i].head = order_number_head(x->t[i]);
+    }
+    (numbers ? order_numbers : order_texts)(items, x->n, x->t);
     return items;
 }
 
