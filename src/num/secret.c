@@ -36,11 +36,6 @@ void secret_int_set_u128(struct secret_int *s, u128 v)
     mpz_set_u128(s->hidden_, v);
 }
 
-void secret_int_set(struct secret_int *s, mpz_srcptr v)
-{
-    mpz_set(s->hidden_, v);
-}
-
 void secret_rat_init(struct secret_rat *s)
 {
     mpq_init(s->hidden_);

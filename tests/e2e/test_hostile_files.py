@@ -172,11 +172,27 @@ def rights():
     check(spent() == 0, "unreadable data was charged")
 
 
+def owner_log():
+    """A log that cannot be written changes nothing for the analyst."""
+    fresh_folder()
+    os.symlink("d.db", "linked")
+    before = open("d.db", "rb").read()
+    seen = []
+    for log in ("no/such/folder", "linked", ".", "log"):
+        r = release(COUNT, "--fresh", "--owner-log", log, "--constraint", "|pat| <= 3")
+        error = json.loads(r.stdout)["error"]
+        seen.append((r.returncode, error["code"], error["message"], r.stderr))
+    check(len(set(seen)) == 1 and seen[0][:2] == (5, "withheld"), "owner log:", seen)
+    check(open("d.db", "rb").read() == before, "the log was written through a link")
+    check(os.path.getsize("log") > 0 and stat.S_IMODE(os.stat("log").st_mode) == 0o600, "the log")
+    check(spent() == 4, "a failure was not charged")
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="dpc-files-", dir=memory) as folder:
         os.chdir(folder)
-        for part in (stored_answers, file_names, links, rights):
+        for part in (stored_answers, file_names, links, rights, owner_log):
             part()
         os.chdir("/")
     for p in problems:

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +22,20 @@
 
 static enum { REAL, FAILS, NOTHING, SHORT_AND_INTERRUPTED } mode;
 static int calls;
+
+/* The library's calls of mmap come here (--wrap, tests/CMakeLists.txt). */
+static bool no_memory;
+void *__real_mmap(void *, size_t, int, int, int, off_t);
+void *__wrap_mmap(void *, size_t, int, int, int, off_t);
+
+void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at)
+{
+    if (no_memory) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(p, n, prot, flags, fd, at);
+}
 
 ssize_t getrandom(void *buf, size_t n, unsigned flags)
 {
@@ -197,9 +212,23 @@ static void child_draws_its_own(void **state)
     close(ends[1]);
 }
 
+static void no_memory_is_told(void **state)
+{
+    (void)state;
+    struct entropy *e = NULL;
+    struct err err;
+    no_memory = true;
+    assert_int_equal(entropy_open(&e, &err), E_NOMEM);
+    no_memory = false;
+    assert_null(e);
+    assert_int_equal(entropy_open(&e, &err), OK);
+    entropy_close(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_memory_is_told),
         cmocka_unit_test(failure_stops_the_draw),
         cmocka_unit_test(failure_after_success_is_seen),
         cmocka_unit_test(short_reads_are_joined),
