@@ -219,6 +219,12 @@ static enum status find_relation(struct parser *p, struct str name,
                                  size_t n_cols, size_t *out)
 {
     long found = schema_find_nocase(p->b.schema, name);
+    if (found < 0 && schema_count_nocase(p->b.schema, name) > 1) {
+        err_set(p->err, E_NAME, "table name \"%.*s\" is ambiguous", PSTR(name));
+        err_hint(p->err, "Several tables differ from it only in case: spell "
+                         "it as the catalogue does.");
+        return E_NAME;
+    }
     if (found < 0)
         TRY(schema_add_table(p->b.schema, name, 0, out, p->err));
     else

@@ -18,6 +18,7 @@ struct scan {
     struct schema *s;
     struct str text; /* the whole */
     size_t at;
+    bool quoted; /* the name taken last */
     struct err *err;
 };
 
@@ -59,6 +60,7 @@ static bool take_name(struct scan *c, struct str *out)
 {
     skip_blanks(c);
     size_t i = c->at;
+    c->quoted = i < c->text.n && c->text.p[i] == '"';
     if (i < c->text.n && c->text.p[i] == '"') {
         const char *end = memchr(c->text.p + i + 1, '"', c->text.n - i - 1);
         if (!end)
@@ -75,9 +77,11 @@ static bool take_name(struct scan *c, struct str *out)
     return out->n > 0;
 }
 
-static enum status find_relation(struct scan *c, struct str name, size_t *out)
+static enum status find_relation(struct scan *c, struct str name, bool quoted,
+                                 size_t *out)
 {
-    long t = schema_find_nocase(c->s, name);
+    long t;
+    TRY(schema_find_option(c->s, name, quoted, &t, c->err));
     if (t >= 0) {
         *out = (size_t)t;
         return OK;
@@ -123,7 +127,7 @@ static enum status find_column(struct scan *c, size_t table, struct str name,
                                uint32_t *out)
 {
     struct table *t = &c->s->tables.p[table];
-    long found = table_find_column(t, name);
+    long found = table_match_column(t, name);
     u128 pos;
     if (found >= 0) {
         *out = (uint32_t)found;
@@ -202,10 +206,11 @@ static enum status read_rows(struct scan *c)
     cols_vec none = {0};
     if (!take_name(c, &name))
         return bad(c, "a relation");
+    bool quoted = c->quoted;
     if (!take(c, "|") || !take(c, "<="))
         return bad(c, "\"| <=\"");
     TRY(read_limit(c, &k));
-    TRY(find_relation(c, name, &table));
+    TRY(find_relation(c, name, quoted, &table));
     return add_all(c, table, &none, k, false);
 }
 
@@ -217,7 +222,7 @@ static enum status read_dependency(struct scan *c)
     cols_vec x = {0}, y = {0};
     if (!take_name(c, &name) || !take(c, ":"))
         return bad(c, "\"relation:\"");
-    TRY(find_relation(c, name, &table));
+    TRY(find_relation(c, name, c->quoted, &table));
     TRY(read_columns(c, table, &x));
     if (!take(c, "->"))
         return bad(c, "\"->\"");
@@ -256,7 +261,7 @@ enum status schema_set_privacy(struct schema *s, struct str list,
             err_hint(err, "Write names with commas between: patient,visit.");
             return E_SYNTAX;
         }
-        TRY(find_relation(&c, name, &table));
+        TRY(find_relation(&c, name, c.quoted, &table));
         struct table *t = &s->tables.p[table];
         if (t->privacy != PRIVACY_UNDECLARED && t->privacy != p) {
             err_set(err, E_POLICY,

@@ -23,14 +23,15 @@
 #include <string.h>
 #include <yaml.h>
 
+typedef VEC(uint32_t) cols_vec;
+
 struct reader {
     struct schema *s;
     yaml_document_t doc;
     const char *file;
+    VEC(uint32_t) seen; /* tables read so far */
     struct err *err;
 };
-
-typedef VEC(uint32_t) cols_vec;
 
 static enum status bad(struct reader *r, const yaml_node_t *at, enum status st,
                        const char *fmt, ...) PRINTF(4, 5);
@@ -48,6 +49,17 @@ static enum status bad(struct reader *r, const yaml_node_t *at, enum status st,
     err_set(r->err, st, "%s:%ld:%ld: %s", r->file, line, column, msg);
     err_in_file(r->err, r->file, line, column);
     return st;
+}
+
+/* An error made elsewhere gets its place; its hint stays. */
+static enum status place(struct reader *r, const yaml_node_t *at)
+{
+    if (!r->err)
+        return E_NAME;
+    struct err was = *r->err;
+    bad(r, at, was.status, "%s", was.message);
+    err_hint(r->err, "%s", was.hint);
+    return was.status;
 }
 
 static yaml_node_t *node(struct reader *r, int id)
@@ -113,7 +125,7 @@ static enum status column(struct reader *r, const yaml_node_t *n, size_t table,
     TRY(need(r, n, YAML_SCALAR_NODE, "a column"));
     struct table *t = &r->s->tables.p[table];
     struct str name = scalar(n);
-    long c = table_find_column(t, name);
+    long c = table_match_column(t, name);
     if (c < 0)
         return bad(r, n, E_NAME, "table \"%.*s\" has no column \"%.*s\"",
                    PSTR(t->name), PSTR(name));
@@ -359,8 +371,10 @@ static enum status read_columns(struct reader *r, yaml_node_t *n, size_t table)
 static enum status find_table(struct reader *r, yaml_node_t *key,
                               yaml_node_t *val, size_t *out)
 {
-    long t = schema_find_nocase(r->s, scalar(key));
     yaml_node_t *cols = lookup(r, val, "columns");
+    long t;
+    if (schema_find_declared(r->s, scalar(key), &t, r->err) != OK)
+        return place(r, key);
     if (t >= 0 && r->s->tables.p[t].arity_known) {
         *out = (size_t)t;
         return OK;
@@ -385,6 +399,12 @@ static enum status read_table(struct reader *r, yaml_node_t *key,
     (void)unused;
     TRY(need(r, val, YAML_MAPPING_NODE, "the table's properties"));
     TRY(find_table(r, key, val, &table));
+    for (size_t i = 0; i < r->seen.n; i++)
+        if (r->seen.p[i] == table)
+            return bad(r, key, E_POLICY, "table \"%.*s\" is given twice",
+                       PSTR(r->s->tables.p[table].name));
+    if (!VEC_PUSH(r->s->arena, &r->seen, (uint32_t)table))
+        return err_nomem(r->err);
     return each_pair(r, val, table, read_table_key);
 }
 

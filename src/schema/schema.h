@@ -52,6 +52,7 @@ struct table {
     enum privacy privacy;
     bool declared;    /* false: made up from its use in a rule */
     bool arity_known; /* false: only constraints or lists named it so far */
+    bool any_case;    /* its source does not tell names apart by case */
     VEC(struct degree) degrees;
     VEC(struct foreign_key) fks;
 };
@@ -73,9 +74,31 @@ void schema_init(struct schema *s, struct arena *a);
  * table declared without namespace is found under any. */
 long schema_find(const struct schema *s, struct str name);
 /* The same, but falls back to the one table whose name differs only in case
- * (rules and options; SQL folds names itself). */
+ * (rules; SQL folds names itself). */
 long schema_find_nocase(const struct schema *s, struct str name);
+size_t schema_count_nocase(const struct schema *s, struct str name);
 long table_find_column(const struct table *t, struct str name);
+
+/* names.c: what a written name stands for. */
+bool name_is_folded(struct str name); /* has no upper case letter */
+/* SQL: exactly, or in any case if `any_case` and the name was not quoted. */
+bool name_matches(struct str have, bool any_case, struct str asked,
+                  bool quoted);
+/* The number of tables that an SQL name matches, the first in *out or -1. */
+size_t schema_match(const struct schema *s, struct str name, bool quoted,
+                    long *out);
+/* A table of a policy: spelled as the catalogue does; in any case where its
+ * source does not tell names apart. *out is -1 if there is none, and E_NAME
+ * if there is none but one that differs only in case. */
+enum status schema_find_declared(const struct schema *s, struct str name,
+                                 long *out, struct err *err) WARN_UNUSED;
+/* A table of an option: the same, but a name that is not quoted may also
+ * stand for itself in lower case, as in SQL. */
+enum status schema_find_option(const struct schema *s, struct str name,
+                               bool quoted, long *out,
+                               struct err *err) WARN_UNUSED;
+/* By name, in any case if the table's source does not tell names apart. */
+long table_match_column(const struct table *t, struct str name);
 bool table_is_private(const struct table *t); /* undeclared counts as private */
 /* Has a declared key: then its rows are a set, otherwise a bag. */
 bool table_has_key(const struct table *t);

@@ -79,7 +79,6 @@ enum status source_refuse(const struct src_table *t, struct err *err);
 /* spec.c: --table texts and folders of CSV files. */
 enum status spec_add_file(struct source *src, struct str text,
                           struct err *err) WARN_UNUSED;
-struct str fold_name(struct arena *a, struct str s); /* ASCII lower case */
 enum status spec_add_folder(struct source *src, const char *path,
                             struct err *err) WARN_UNUSED;
 

@@ -1,7 +1,8 @@
 /*
  * The catalogue into the schema. What the schema file or the policy declared
  * stays; the catalogue adds what they left open: tables, columns of tables
- * that were only named, types, NOT NULL, keys.
+ * that were only named, types, NOT NULL, keys. Names are matched exactly with
+ * PostgreSQL's; those of SQLite and of files in any case.
  *
  * PRIVACY: a table that comes from the catalogue is undeclared, hence
  * private. A UNIQUE constraint becomes a key only if its columns are NOT NULL:
@@ -21,15 +22,6 @@ static enum status no_such_column(const struct src_table *t,
     return E_NAME;
 }
 
-static long find_column(const struct table *t, struct str name)
-{
-    long found = table_find_column(t, name);
-    for (size_t i = 0; found < 0 && i < t->n_cols; i++)
-        if (str_eq_nocase(t->cols[i].name, name))
-            found = (long)i;
-    return found;
-}
-
 /* A declared table: columns are matched by name; those of the data that are
  * not declared cannot be asked for and stay where they are. */
 static enum status match_columns(struct source *src, struct src_table *t,
@@ -39,7 +31,7 @@ static enum status match_columns(struct source *src, struct src_table *t,
     if (!seen)
         return err_nomem(err);
     for (size_t i = 0; i < t->n_cols; i++) {
-        long c = find_column(st, t->cols[i].name);
+        long c = table_match_column(st, t->cols[i].name);
         t->to[i] = UINT32_MAX;
         if (c < 0)
             continue;
@@ -101,7 +93,9 @@ enum status merge_table(struct source *src, struct src_table *t,
                         struct err *err)
 {
     struct schema *s = src->schema;
-    long found = schema_find_nocase(s, t->name);
+    bool any_case = t->kind != SRC_PG;
+    long found =
+        any_case ? schema_find_nocase(s, t->name) : schema_find(s, t->name);
     t->to = NEWS(&src->arena, uint32_t, t->n_cols + 1);
     if (!t->to)
         return err_nomem(err);
@@ -110,6 +104,7 @@ enum status merge_table(struct source *src, struct src_table *t,
     else
         t->table = (size_t)found;
     struct table *st = &s->tables.p[t->table];
+    st->any_case = any_case;
     if (st->arity_known)
         TRY(match_columns(src, t, st, err));
     else
@@ -133,7 +128,7 @@ static enum status add_fk(struct source *src, const struct src_table *t,
     if (!f.cols || !f.ref_cols)
         return err_nomem(err);
     for (size_t i = 0; i < k->n_cols; i++) {
-        long c = find_column(rt, k->ref_cols[i]);
+        long c = table_match_column(rt, k->ref_cols[i]);
         f.cols[i] = t->to[k->cols[i]];
         if (c < 0 || f.cols[i] == UINT32_MAX)
             return OK;

@@ -48,11 +48,19 @@ static enum status open_db(struct source *src, struct str db, struct err *err)
     return sqlite_open(src, copy.p, err);
 }
 
+/* Only PostgreSQL tells names apart by case. */
+static bool same_name(const struct src_table *x, const struct src_table *y)
+{
+    if (x->kind == SRC_PG && y->kind == SRC_PG)
+        return str_eq(x->name, y->name);
+    return str_eq_nocase(x->name, y->name);
+}
+
 static enum status check_twice(const struct source *src, struct err *err)
 {
     for (size_t i = 0; i < src->tables.n; i++)
         for (size_t j = 0; j < i; j++)
-            if (str_eq_nocase(src->tables.p[i].name, src->tables.p[j].name))
+            if (same_name(&src->tables.p[i], &src->tables.p[j]))
                 return err_set(err, E_USAGE, "table \"%.*s\" is given twice",
                                PSTR(src->tables.p[i].name));
     return OK;

@@ -1,7 +1,7 @@
 /*
  * What the command line says about files: --table 'edge(src,dst)=FILE', and
- * folders of NAME.csv. Names are folded to lower case as SQL does with names
- * that are not quoted.
+ * folders of NAME.csv. Names keep their spelling; SQL names that are not quoted
+ * match them in any case.
  */
 #include "source/internal.h"
 
@@ -16,17 +16,6 @@ static enum status bad_spec(struct str text, const char *what, struct err *err)
     err_hint(err, "Write --table 'edge(src,dst)=FILE', or --table edge=FILE "
                   "for a file whose first line names the columns.");
     return E_USAGE;
-}
-
-struct str fold_name(struct arena *a, struct str s)
-{
-    struct str c = str_copy(a, s);
-    for (size_t i = 0; c.p && i < c.n; i++) {
-        char *p = (char *)(uintptr_t)&c.p[i];
-        if (*p >= 'A' && *p <= 'Z')
-            *p = (char)(*p - 'A' + 'a');
-    }
-    return c;
 }
 
 /* "src, dst" */
@@ -46,7 +35,7 @@ static enum status split_names(struct source *src, struct src_table *t,
         struct str name = str_trim((struct str){list.p, n});
         if (!name.n)
             return bad_spec(text, "a column has no name", err);
-        t->cols[i].name = fold_name(&src->arena, name);
+        t->cols[i].name = str_copy(&src->arena, name);
         if (!t->cols[i].name.p)
             return err_nomem(err);
         list.p += n + (comma != NULL);
@@ -64,7 +53,7 @@ static enum status header_names(struct source *src, struct src_table *t,
     t->has_header = true;
     t->cols = NEWS(&src->arena, struct src_column, t->n_cols);
     for (size_t i = 0; t->cols && i < t->n_cols; i++) {
-        t->cols[i].name = fold_name(&src->arena, names[i]);
+        t->cols[i].name = str_copy(&src->arena, names[i]);
         if (!t->cols[i].name.p)
             return err_nomem(err);
     }
@@ -75,10 +64,14 @@ static enum status check_names(const struct src_table *t, struct err *err)
 {
     for (size_t i = 0; i < t->n_cols; i++)
         for (size_t j = 0; j < i; j++)
-            if (str_eq(t->cols[i].name, t->cols[j].name))
-                return err_set(err, E_SOURCE,
-                               "table \"%.*s\" has two columns \"%.*s\"",
-                               PSTR(t->name), PSTR(t->cols[i].name));
+            if (str_eq_nocase(t->cols[i].name, t->cols[j].name)) {
+                err_set(err, E_SOURCE,
+                        "table \"%.*s\" has two columns \"%.*s\"",
+                        PSTR(t->name), PSTR(t->cols[i].name));
+                err_hint(err, "In files the case of letters does not tell "
+                              "names apart.");
+                return E_SOURCE;
+            }
     return OK;
 }
 
@@ -102,7 +95,7 @@ enum status spec_add_file(struct source *src, struct str text, struct err *err)
         return err_nomem(err);
     t->kind = SRC_FILE;
     t->comments = true;
-    t->name = fold_name(&src->arena, name);
+    t->name = str_copy(&src->arena, name);
     t->path = str_copy(&src->arena, path);
     if (!t->name.p || !t->path.p)
         return err_nomem(err);
@@ -121,7 +114,7 @@ static enum status add_csv(struct source *src, const char *dir,
     if (!t)
         return err_nomem(err);
     t->kind = SRC_FILE;
-    t->name = fold_name(&src->arena, (struct str){file, n});
+    t->name = str_copy(&src->arena, (struct str){file, n});
     t->path = str_printf(&src->arena, "%s/%s", dir, file);
     if (!t->name.p || !t->path.p)
         return err_nomem(err);

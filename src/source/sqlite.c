@@ -81,7 +81,7 @@ static enum type type_of(const char *decl)
 static struct str column_str(struct arena *a, sqlite3_stmt *st, int i)
 {
     const char *p = (const char *)sqlite3_column_text(st, i);
-    return fold_name(a, str_of(p ? p : ""));
+    return str_copy(a, str_of(p ? p : ""));
 }
 
 /* PRAGMA name("arg"), as a table-valued function would be, in any version. */
@@ -149,7 +149,7 @@ static enum status read_columns(struct source *src, struct src_table *t,
 static uint32_t find_column(const struct src_table *t, struct str name)
 {
     for (uint32_t i = 0; i < t->n_cols; i++)
-        if (str_eq(t->cols[i].name, name))
+        if (str_eq_nocase(t->cols[i].name, name)) /* a foreign key's text */
             return i;
     return UINT32_MAX;
 }

@@ -75,6 +75,20 @@ static void print_refused(struct sb *b)
 }
 
 static const char notes[] =
+    "\n## Names\n\n"
+    "- A name that is not quoted is folded to lower case, a quoted one is "
+    "taken as it is, and both are then compared exactly: PostgreSQL's "
+    "rule.\n"
+    "- SQLite and the headers of files do not tell names apart by case. There "
+    "a name that is not quoted is found in any spelling, a quoted one only "
+    "as the catalogue spells it; `NATURAL` and `USING` follow. Two columns "
+    "of a file that differ only in case are refused.\n"
+    "- A policy names tables and columns as the catalogue spells them, or in "
+    "any case if they are SQLite's or a file's. A table of a policy that "
+    "differs from a known one only in case is an error, and so is the same "
+    "table twice: no declaration slips to another table, or to none. A name "
+    "in an option that is not quoted may also stand for itself in lower "
+    "case.\n"
     "\n## Semantics\n\n"
     "- Text compares bytewise (collation \"C\"); `lower` and `upper` change "
     "ASCII letters only.\n"

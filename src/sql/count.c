@@ -336,6 +336,7 @@ struct reader {
     struct arena *arena;
     struct schema *schema;
     const char *text;
+    size_t text_n;
     const struct sql_options *opt;
     struct err *err;
     const json_t *select;
@@ -348,6 +349,7 @@ static enum status read_count(const struct reader *r, size_t target,
     struct lower l = {.arena = r->arena,
                       .schema = r->schema,
                       .text = r->text,
+                      .text_n = r->text_n,
                       .opt = r->opt,
                       .err = r->err};
     struct scope sc = {0};
@@ -446,6 +448,7 @@ enum status sql_read(struct arena *a, struct schema *s, struct str text,
     *out = (struct sql_statement){0};
     TRY(sql_scan(a, text, &clean, &out->epsilon, &out->delta, err));
     r.text = clean;
+    r.text_n = strlen(clean);
     TRY(tree_parse(clean, &tree, err));
     enum status st = read_tree(&r, tree.root, out);
     tree_free(&tree);

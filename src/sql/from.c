@@ -51,13 +51,20 @@ static enum status ambiguous(struct lower *l, const char *name, long at)
     return E_NAME;
 }
 
+struct part { /* of a qualified name */
+    const char *p;
+    bool quoted;
+};
+
 /* Number of columns of that name, the first in *out. */
-static size_t match(const rcols *cols, const char *name,
+static size_t match(const rcols *cols, struct part name,
                     const struct rcol **out)
 {
     size_t n = 0;
     for (size_t i = 0; i < cols->n; i++)
-        if (str_is(cols->p[i].name, name) && n++ == 0)
+        if (name_matches(cols->p[i].name, cols->p[i].any_case, str_of(name.p),
+                         name.quoted) &&
+            n++ == 0)
             *out = &cols->p[i];
     return n;
 }
@@ -65,13 +72,19 @@ static size_t match(const rcols *cols, const char *name,
 static const struct rel *find_rel(const struct scope *sc, const char *ns,
                                   const char *alias)
 {
+    const struct rel *loose = NULL;
     for (size_t i = 0; i < sc->rels.n; i++) {
         const struct rel *r = &sc->rels.p[i];
-        if (str_is(r->alias, alias) &&
-            (!ns || r->namespace_.n == 0 || str_is(r->namespace_, ns)))
+        if (ns && r->namespace_.n && !str_is(r->namespace_, ns))
+            continue;
+        if (str_is(r->alias, alias))
             return r;
+        /* FROM Patient WHERE "Patient".x: the alias is what was folded */
+        if (r->table.n && (str_is(r->table, alias) ||
+                           name_matches(r->table, true, str_of(alias), false)))
+            loose = r;
     }
-    return NULL;
+    return loose;
 }
 
 static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
@@ -87,8 +100,9 @@ static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
             struct str near = sc->visible.p[i].name;
             if (str_eq_nocase(near, str_of(name))) {
                 err_hint(l->err,
-                         "There is a column \"%.*s\": names in upper "
-                         "case must be quoted.",
+                         "There is a column \"%.*s\": a quoted name must be "
+                         "spelled so, and one with upper case letters must "
+                         "be quoted.",
                          PSTR(near));
                 return E_NAME;
             }
@@ -97,25 +111,25 @@ static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
 }
 
 static enum status find_bare(struct lower *l, struct scope *sc,
-                             const char *name, long at, bool must_exist,
+                             struct part name, long at, bool must_exist,
                              const struct rcol **out)
 {
     *out = NULL;
     for (struct scope *s = sc; s; s = s->parent) {
         size_t n = match(&s->visible, name, out);
         if (n > 1)
-            return ambiguous(l, name, at);
+            return ambiguous(l, name.p, at);
         if (n == 1)
             return OK;
-        if (find_rel(s, NULL, name))
+        if (find_rel(s, NULL, name.p))
             return sql_refuse(l->err, NO_EXPRESSION, at); /* a whole row */
     }
-    return must_exist ? no_column(l, sc, NULL, name, at) : OK;
+    return must_exist ? no_column(l, sc, NULL, name.p, at) : OK;
 }
 
 static enum status find_qualified(struct lower *l, struct scope *sc,
                                   const char *ns, const char *rel,
-                                  const char *name, long at,
+                                  struct part name, long at,
                                   const struct rcol **out)
 {
     for (struct scope *s = sc; s; s = s->parent) {
@@ -124,8 +138,8 @@ static enum status find_qualified(struct lower *l, struct scope *sc,
             continue;
         size_t n = match(&r->cols, name, out);
         if (n > 1)
-            return ambiguous(l, name, at);
-        return n ? OK : no_column(l, sc, rel, name, at);
+            return ambiguous(l, name.p, at);
+        return n ? OK : no_column(l, sc, rel, name.p, at);
     }
     err_set(l->err, E_NAME, "missing FROM-clause entry for table \"%s\"", rel);
     err_at(l->err, at);
@@ -138,16 +152,17 @@ enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
     const json_t *fields = get(colref, "fields");
     size_t n = json_array_size(fields);
     long at = get_location(colref);
-    const char *part[3] = {0};
+    struct part part[3] = {0};
     if (is_star(colref) || n > 3)
         return sql_refuse(l->err, NO_EXPRESSION, at);
     for (size_t i = 0; i < n; i++)
-        part[i] = string_of(json_array_get(fields, i));
+        part[i] = (struct part){string_of(json_array_get(fields, i)),
+                                is_quoted(l->text, at, i)};
     if (n == 1)
         return find_bare(l, sc, part[0], at, must_exist, out);
     if (n == 2)
-        return find_qualified(l, sc, NULL, part[0], part[1], at, out);
-    return find_qualified(l, sc, part[0], part[1], part[2], at, out);
+        return find_qualified(l, sc, NULL, part[0].p, part[1], at, out);
+    return find_qualified(l, sc, part[0].p, part[1].p, part[2], at, out);
 }
 
 enum status resolve_column(struct lower *l, struct scope *sc,
@@ -195,7 +210,9 @@ static enum status push_rel(struct lower *l, struct scope *sc, struct rel r,
                             long at)
 {
     for (size_t i = 0; i < sc->rels.n; i++)
-        if (str_eq(sc->rels.p[i].alias, r.alias)) {
+        if (str_eq(sc->rels.p[i].alias, r.alias) ||
+            ((sc->rels.p[i].table.n || r.table.n) &&
+             str_eq_nocase(sc->rels.p[i].alias, r.alias))) {
             err_set(l->err, E_NAME,
                     "table name \"%.*s\" specified more than once",
                     PSTR(r.alias));
@@ -204,6 +221,12 @@ static enum status push_rel(struct lower *l, struct scope *sc, struct rel r,
             return E_NAME;
         }
     return VEC_PUSH(l->arena, &sc->rels, r) ? OK : err_nomem(l->err);
+}
+
+static void rename_column(struct rcol *c, const json_t *name)
+{
+    c->name = str_of(string_of(name));
+    c->any_case = false;
 }
 
 /* AS a (x, y): an alias for the item and its first columns. */
@@ -215,6 +238,7 @@ static enum status apply_alias(struct lower *l, const json_t *alias,
     if (alias) {
         r->alias = str_of(get_text(alias, "aliasname"));
         r->namespace_ = STR("");
+        r->table = STR("");
     }
     if (n > r->cols.n) {
         err_set(l->err, E_NAME,
@@ -225,7 +249,7 @@ static enum status apply_alias(struct lower *l, const json_t *alias,
         return E_NAME;
     }
     for (size_t i = 0; i < n; i++)
-        r->cols.p[i].name = str_of(string_of(json_array_get(names, i)));
+        rename_column(&r->cols.p[i], json_array_get(names, i));
     return OK;
 }
 
@@ -250,8 +274,7 @@ static enum status lower_derived(struct lower *l, struct scope *sc,
         if (n > named.cols.n)
             n = named.cols.n;
         for (size_t i = 0; i < n; i++)
-            named.cols.p[i].name =
-                str_of(string_of(json_array_get(colnames, i)));
+            rename_column(&named.cols.p[i], json_array_get(colnames, i));
     }
     return add_item(l, sc, &named, alias, at);
 }
@@ -277,12 +300,21 @@ static enum status no_table(struct lower *l, const char *name, long at)
     long near = schema_find_nocase(l->schema, str_of(name));
     if (near >= 0 && !str_is(l->schema->tables.p[near].name, name))
         err_hint(l->err,
-                 "There is a relation \"%.*s\": names in upper case "
-                 "must be quoted.",
+                 "There is a relation \"%.*s\": a quoted name must be spelled "
+                 "so, and one with upper case letters must be quoted.",
                  PSTR(l->schema->tables.p[near].name));
     else if (l->schema->tables.n == 0)
         err_hint(l->err, "No table is known: give --schema, --policy, --db or "
                          "--table.");
+    return E_NAME;
+}
+
+static enum status two_tables(struct lower *l, const char *name, long at)
+{
+    err_set(l->err, E_NAME, "table name \"%s\" is ambiguous", name);
+    err_at(l->err, at);
+    err_hint(l->err, "Write it in double quotes, spelled as the catalogue "
+                     "does.");
     return E_NAME;
 }
 
@@ -291,7 +323,10 @@ static enum status find_table(struct lower *l, const json_t *range, long *out)
     const char *name = get_text(range, "relname");
     const char *ns = get_text(range, "schemaname");
     long at = get_location(range);
-    *out = schema_find(l->schema, str_of(name));
+    size_t n_parts = (ns[0] != 0) + (size_t)(get(range, "catalogname") != NULL);
+    bool quoted = is_quoted(l->text, at, n_parts);
+    if (schema_match(l->schema, str_of(name), quoted, out) > 1)
+        return two_tables(l, name, at);
     if (*out < 0 || get(range, "catalogname"))
         return no_table(l, name, at);
     const struct table *t = &l->schema->tables.p[*out];
@@ -329,9 +364,14 @@ static enum status lower_table(struct lower *l, struct scope *sc,
     if (!VEC_PUSH(l->arena, &l->atom_counted, l->counting))
         return err_nomem(l->err);
     const struct table *t = &l->schema->tables.p[table];
-    struct rel r = {.alias = t->name, .namespace_ = t->namespace_};
+    struct rel r = {.alias = str_of(name),
+                    .namespace_ = t->namespace_,
+                    .table = t->any_case ? t->name : STR("")};
     for (uint32_t i = 0; i < t->n_cols; i++) {
-        struct rcol c = {.name = t->cols[i].name, .atom = atom, .col = i};
+        struct rcol c = {.name = t->cols[i].name,
+                         .any_case = t->any_case,
+                         .atom = atom,
+                         .col = i};
         if (!VEC_PUSH(l->arena, &r.cols, c))
             return err_nomem(l->err);
     }
@@ -350,47 +390,84 @@ static enum status lower_range_subselect(struct lower *l, struct scope *sc,
 
 /* --- joins --- */
 
-static enum status find_one(struct lower *l, const rcols *cols,
-                            const char *name, const char *side, long at,
-                            const struct rcol **out)
+static enum status check_one(struct lower *l, size_t n, struct str name,
+                             const char *side, long at)
 {
-    size_t n = match(cols, name, out);
     if (n == 1)
         return OK;
     if (n > 1)
         err_set(l->err, E_NAME,
-                "common column name \"%s\" appears more than "
+                "common column name \"%.*s\" appears more than "
                 "once in %s table",
-                name, side);
+                PSTR(name), side);
     else
         err_set(l->err, E_NAME,
-                "column \"%s\" specified in USING clause does "
+                "column \"%.*s\" specified in USING clause does "
                 "not exist in %s table",
-                name, side);
+                PSTR(name), side);
     err_at(l->err, at);
     return E_NAME;
 }
 
-static bool is_merged(const rcols *merged, struct str name)
+/* Whether NATURAL takes the two for the same column. */
+static bool same_column(const struct rcol *x, const struct rcol *y)
 {
-    for (size_t i = 0; i < merged->n; i++)
-        if (str_eq(merged->p[i].name, name))
-            return true;
-    return false;
+    return str_eq(x->name, y->name) ||
+           ((x->any_case || y->any_case) && str_eq_nocase(x->name, y->name));
 }
 
-static enum status merge_column(struct lower *l, const struct scope *a,
-                                const struct scope *b, const char *name,
-                                long at, rcols *merged)
+/* Number of columns that are the same as c, the first in *out. */
+static size_t match_column(const rcols *cols, const struct rcol *c,
+                           const struct rcol **out)
 {
-    const struct rcol *x = NULL, *y = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < cols->n; i++)
+        if (same_column(&cols->p[i], c) && n++ == 0)
+            *out = &cols->p[i];
+    return n;
+}
+
+static bool among(const rcols *cols, const struct rcol *c)
+{
+    const struct rcol *found;
+    return match_column(cols, c, &found) > 0;
+}
+
+static enum status merge_pair(struct lower *l, const struct rcol *x,
+                              const struct rcol *y, long at, rcols *merged)
+{
     struct expr *ex, *ey;
-    TRY(find_one(l, &a->visible, name, "left", at, &x));
-    TRY(find_one(l, &b->visible, name, "right", at, &y));
     TRY(rcol_expr(l, x, &ex));
     TRY(rcol_expr(l, y, &ey));
     TRY(add_comparison(l, X_EQ, ex, ey, at));
-    return VEC_PUSH(l->arena, merged, *x) ? OK : err_nomem(l->err);
+    struct rcol both = *x;
+    both.any_case |= y->any_case;
+    return VEC_PUSH(l->arena, merged, both) ? OK : err_nomem(l->err);
+}
+
+static enum status merge_using(struct lower *l, const struct scope *a,
+                               const struct scope *b, const char *name, long at,
+                               rcols *merged)
+{
+    const struct rcol *x = NULL, *y = NULL;
+    struct part part = {name, false};
+    struct str s = str_of(name);
+    TRY(check_one(l, match(&a->visible, part, &x), s, "left", at));
+    TRY(check_one(l, match(&b->visible, part, &y), s, "right", at));
+    return merge_pair(l, x, y, at, merged);
+}
+
+static enum status merge_natural(struct lower *l, const struct scope *a,
+                                 const struct scope *b, const struct rcol *c,
+                                 long at, rcols *merged)
+{
+    const struct rcol *x = NULL, *y = NULL;
+    size_t n = match_column(&b->visible, c, &y);
+    if (n == 0 || among(merged, c))
+        return OK;
+    TRY(check_one(l, match_column(&a->visible, c, &x), c->name, "left", at));
+    TRY(check_one(l, n, c->name, "right", at));
+    return merge_pair(l, x, y, at, merged);
 }
 
 static enum status merge_columns(struct lower *l, const json_t *join,
@@ -400,19 +477,12 @@ static enum status merge_columns(struct lower *l, const json_t *join,
     const json_t *names = get(join, "usingClause");
     size_t n = json_array_size(names);
     for (size_t i = 0; i < n; i++)
-        TRY(merge_column(l, a, b, string_of(json_array_get(names, i)), at,
-                         merged));
+        TRY(merge_using(l, a, b, string_of(json_array_get(names, i)), at,
+                        merged));
     if (!get_flag(join, "isNatural"))
         return OK;
-    for (size_t i = 0; i < a->visible.n; i++) {
-        const struct rcol *other;
-        struct str name = a->visible.p[i].name;
-        struct str c = str_copy(l->arena, name);
-        if (!c.p)
-            return err_nomem(l->err);
-        if (match(&b->visible, c.p, &other) && !is_merged(merged, name))
-            TRY(merge_column(l, a, b, c.p, at, merged));
-    }
+    for (size_t i = 0; i < a->visible.n; i++)
+        TRY(merge_natural(l, a, b, &a->visible.p[i], at, merged));
     return OK;
 }
 
@@ -425,7 +495,7 @@ static enum status join_visible(struct lower *l, const struct scope *a,
     const rcols *sides[] = {&a->visible, &b->visible};
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < sides[k]->n; i++)
-            if (!is_merged(merged, sides[k]->p[i].name) &&
+            if (!among(merged, &sides[k]->p[i]) &&
                 !VEC_PUSH(l->arena, out, sides[k]->p[i]))
                 return err_nomem(l->err);
     return OK;

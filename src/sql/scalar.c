@@ -42,7 +42,7 @@ static enum status small_integer(struct lower *l, const json_t *ival,
         *out = (int64_t)json_integer_value(v);
         return OK;
     }
-    if (position < 0 || (size_t)position > strlen(l->text))
+    if (position < 0 || (size_t)position >= l->text_n)
         return err_internal(l->err, "integer constant without position");
     const char *p = skip_blanks_and_comments(l->text + position);
     bool neg = false;

@@ -161,7 +161,10 @@ static enum status lower_target(struct lower *l, struct scope *sc,
         c.e = e;
     }
     const char *name = get_text(target, "name");
-    c.name = str_of(name[0] ? name : derived_name(val));
+    if (name[0] || !c.any_case) {
+        c.name = str_of(name[0] ? name : derived_name(val));
+        c.any_case = false;
+    }
     return VEC_PUSH(l->arena, out, c) ? OK : err_nomem(l->err);
 }
 

@@ -59,10 +59,15 @@ const char *string_of(const json_t *node);
 /* The last part of a qualified name (an array of strings). */
 const char *last_name(const json_t *names);
 
+/* Whether part `i` of a qualified name was written in double quotes. The tree
+ * does not say, the text does. */
+bool is_quoted(const char *text, long location, size_t i);
+
 /* --- scopes --------------------------------------------------------------*/
 
 struct rcol { /* a column that can be named */
     struct str name;
+    bool any_case;        /* its source does not tell names apart by case */
     const struct expr *e; /* NULL: column `col` of atom `atom` */
     uint32_t atom, col;
 };
@@ -71,6 +76,7 @@ typedef VEC(struct rcol) rcols;
 
 struct rel { /* a name in FROM */
     struct str alias, namespace_;
+    struct str table; /* of such a source, without alias: its own spelling */
     rcols cols;
 };
 
@@ -92,6 +98,7 @@ struct lower {
     struct arena *arena;
     struct schema *schema;
     const char *text;
+    size_t text_n;
     const struct sql_options *opt;
     struct err *err;
     struct cq_builder b;

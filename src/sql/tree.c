@@ -122,6 +122,49 @@ long node_location(const json_t *node)
     return best;
 }
 
+/* Behind blanks and comments. */
+static const char *skip_space(const char *p)
+{
+    for (;;) {
+        size_t n = strspn(p, " \t\r\n\f\v");
+        if (p[0] == '-' && p[1] == '-')
+            n = strcspn(p, "\n");
+        else if (p[0] == '/' && p[1] == '*') {
+            const char *end = strstr(p + 2, "*/");
+            n = end ? (size_t)(end - p) + 2 : 0;
+        }
+        if (n == 0)
+            return p;
+        p += n;
+    }
+}
+
+/* Behind an identifier, bare or quoted. */
+static const char *skip_name(const char *p)
+{
+    if (*p != '"')
+        return p + strcspn(p, " \t\r\n\f\v.,;()[]+-*/<>=~!@#%^&|`?:'\"");
+    do {
+        p = strchr(p + 1, '"');
+        p = p ? p + 1 : "";
+    } while (*p == '"');
+    return p;
+}
+
+bool is_quoted(const char *text, long location, size_t i)
+{
+    if (location < 0)
+        return false;
+    const char *p = text + location;
+    for (; i > 0; i--) {
+        p = skip_space(skip_name(p));
+        if (*p != '.')
+            return false;
+        p = skip_space(p + 1);
+    }
+    return *p == '"';
+}
+
 const char *string_of(const json_t *node)
 {
     return get_text(node_as(node, "String"), "sval");

@@ -371,7 +371,7 @@ static void folder(void **state)
     assert_int_equal(f->schema.tables.n, 2);
     assert_int_equal(store_new(&f->mem, &f->schema, &f->st, &f->err), OK);
     assert_int_equal(source_load(f->src, NULL, f->st, NULL, &f->err), OK);
-    long pat = schema_find(&f->schema, STR("pat"));
+    long pat = schema_find(&f->schema, STR("Pat"));
     long doc = schema_find(&f->schema, STR("doc"));
     assert_string_equal(dump(f, (size_t)pat), "1|'F';2|-");
     assert_string_equal(dump(f, (size_t)doc), "'#7';8");
@@ -459,17 +459,17 @@ static void sqlite_catalogue(void **state)
             "INSERT INTO PatDoc VALUES (1, 3, '2020-01-01', 1, 1.5),"
             "(2, 3, NULL, 0, 2);");
     assert_int_equal(open_db(f), OK);
-    long hos = schema_find(&f->schema, STR("hos"));
-    long pd = schema_find(&f->schema, STR("patdoc"));
+    long hos = schema_find(&f->schema, STR("Hos"));
+    long pd = schema_find(&f->schema, STR("PatDoc"));
     assert_true(hos >= 0 && pd >= 0);
-    assert_string_equal(constraints(f, (size_t)hos), "hos: id -> *; "
-                                                     "hos: name -> *");
-    assert_string_equal(constraints(f, (size_t)pd), "patdoc: (pat, doc) -> *");
+    assert_string_equal(constraints(f, (size_t)hos), "Hos: id -> *; "
+                                                     "Hos: name -> *");
+    assert_string_equal(constraints(f, (size_t)pd), "PatDoc: (pat, doc) -> *");
     assert_string_equal(dump(f, (size_t)hos), "1|'a'|-;2|'b'|-");
     assert_string_equal(dump(f, (size_t)pd),
                         "1|3|date '2020-01-01'|true|1.5;2|3|-|false|2");
     assert_int_equal(f->schema.tables.p[pd].fks.n, 1);
-    assert_true(str_is(f->schema.tables.p[pd].fks.p[0].ref_table, "hos"));
+    assert_true(str_is(f->schema.tables.p[pd].fks.p[0].ref_table, "Hos"));
     assert_true(table_is_private(&f->schema.tables.p[pd]));
 }
 
