@@ -103,7 +103,9 @@ static const char notes[] =
     "- In a column whose type nothing declares, each cell that looks like a "
     "number is one, and any other is a text; numbers come before texts. "
     "Comparing such a column with a date, a boolean or the like is refused.\n"
-    "- A column of type `char(n)` is compared with its blanks.\n"
+    "- The blanks at the end of a `char(n)` column are dropped when it is read "
+    "from PostgreSQL. Write literals for it without them: `= 'u '` does not "
+    "match here, and `LIKE` sees no blanks, unlike in PostgreSQL.\n"
     "- Comparisons of different types that PostgreSQL refuses (integer with "
     "text, boolean with integer) are refused.\n";
 

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Queries in which engines and readers go wrong, each against a PostgreSQL
+server: NULLs in IN and in tuples, NATURAL without common columns, chains of
+USING, columns of the same name, names two levels out, CTEs and aliases that hide
+tables. An answer must be the server's; what the server refuses must be refused;
+what is refused though the server answers is listed."""
+import os
+import subprocess
+import sys
+
+SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
+PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+PROGRAM = os.path.join(BUILD, "dpcount")
+
+DDL = """
+CREATE TABLE a(id integer PRIMARY KEY, x integer, s text, dt date);
+CREATE TABLE b(id integer PRIMARY KEY, y integer, t text);
+CREATE TABLE c(x integer, s text, ch char(5));
+CREATE TABLE d(x integer, w integer);
+INSERT INTO a VALUES (1,1,'p','2024-01-05'),(2,1,NULL,'2024-01-31'),(3,NULL,'p','2023-12-31'),(4,2,'q',NULL),(5,3,'É','2024-02-01'),(6,NULL,NULL,'2024-01-01'),(7,2,'p','2024-01-30');
+INSERT INTO b VALUES (1,1,'p'),(2,NULL,'q'),(3,2,NULL),(4,2,'u'),(5,7,'p');
+INSERT INTO c VALUES (1,'p','u'),(1,'p','u'),(NULL,'q','v'),(2,NULL,'u'),(3,'É',NULL);
+INSERT INTO d VALUES (1,1),(1,2),(NULL,3),(3,4);
+"""
+QUERIES = """
+SELECT COUNT(*) FROM a WHERE x IN (SELECT y FROM b)
+SELECT COUNT(*) FROM a WHERE x IN (SELECT y FROM b WHERE y IS NULL)
+SELECT COUNT(*) FROM a WHERE (x, s) IN (SELECT y, t FROM b)
+SELECT COUNT(*) FROM a WHERE x IN (1, NULL)
+SELECT COUNT(*) FROM a WHERE x NOT IN (1, NULL)
+SELECT COUNT(*) FROM a WHERE NOT (x IN (1, 2) AND s = 'p')
+SELECT COUNT(DISTINCT (x, s)) FROM a
+SELECT COUNT(DISTINCT x) FROM a
+SELECT COUNT(DISTINCT s) FROM a, b WHERE a.x = b.y
+SELECT COUNT(*) FROM a NATURAL JOIN c
+SELECT COUNT(*) FROM a NATURAL JOIN b
+SELECT COUNT(*) FROM a JOIN c USING (x) JOIN d USING (x)
+SELECT COUNT(*) FROM a JOIN c USING (x, s)
+SELECT COUNT(*) FROM a JOIN (c JOIN d USING (x)) USING (x)
+SELECT COUNT(*) FROM a JOIN c ON a.x = c.x JOIN d USING (x)
+SELECT COUNT(x) FROM a JOIN c USING (x)
+SELECT COUNT(a.x) FROM a JOIN c USING (x)
+SELECT COUNT(*) FROM (SELECT a.x, c.x FROM a, c) q WHERE x = 1
+SELECT COUNT(*) FROM (SELECT a.x, c.x FROM a, c) q
+SELECT COUNT(*) FROM (SELECT a.x, c.x FROM a, c) q(u, v) WHERE u = v
+SELECT COUNT(*) FROM (SELECT x, x FROM a) q
+SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE EXISTS (SELECT 1 FROM c WHERE c.x = a.x AND c.s = b.t))
+SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM b a WHERE a.y = 1)
+SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE y = x)
+SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM c WHERE x = x)
+SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM c WHERE x = a.x)
+WITH a AS (SELECT y AS x FROM b) SELECT COUNT(*) FROM a
+WITH a AS (SELECT * FROM a WHERE x = 1) SELECT COUNT(*) FROM a
+WITH p AS (SELECT x FROM a), q AS (SELECT x FROM p WHERE x > 1) SELECT COUNT(*) FROM p JOIN q USING (x)
+WITH p AS (SELECT x FROM a) SELECT COUNT(*) FROM (WITH p AS (SELECT y FROM b) SELECT * FROM p) z, p
+SELECT COUNT(*) FROM a AS b, b AS a WHERE a.y = b.x
+SELECT COUNT(*) FROM a AS z(u) WHERE u = 1
+SELECT COUNT(*) FROM a AS z(u) WHERE x = 1
+SELECT COUNT(*) FROM a z WHERE a.x = 1
+SELECT COUNT(*) FROM a WHERE x = x
+SELECT COUNT(*) FROM a WHERE x <> x
+SELECT COUNT(*) FROM a a1, a a2 WHERE a1.x = a2.x
+SELECT COUNT(*) FROM a a1, a a2 WHERE a1.x < a2.x
+SELECT COUNT(*) FROM (SELECT DISTINCT x FROM a) q
+SELECT COUNT(*) FROM (SELECT DISTINCT x, s FROM a) q
+SELECT COUNT(x) FROM (SELECT DISTINCT x, s FROM a) q
+SELECT COUNT(*) FROM (SELECT DISTINCT x FROM a) q, (SELECT DISTINCT y FROM b) r WHERE x = y
+SELECT COUNT(*) FROM (SELECT DISTINCT 1 FROM a) q
+SELECT COUNT(*) FROM (SELECT DISTINCT a.s FROM a, b) q
+SELECT COUNT(*) FROM a WHERE s LIKE 'p%' OR x IS NULL
+SELECT COUNT(*) FROM a WHERE (s = 'p') IS NOT TRUE
+SELECT COUNT(*) FROM a WHERE s IS DISTINCT FROM 'p'
+SELECT COUNT(*) FROM a, b WHERE a.s IS NOT DISTINCT FROM b.t
+SELECT COUNT(*) FROM a, b WHERE a.id IS DISTINCT FROM b.id
+SELECT COUNT(*) FROM a, b WHERE a.id IS NOT DISTINCT FROM b.id
+SELECT COUNT(*) FROM a WHERE CASE WHEN x = 1 THEN TRUE END
+SELECT COUNT(CASE WHEN x = 1 THEN 1 END) FROM a
+SELECT COUNT(DISTINCT CASE WHEN x > 1 THEN s END) FROM a
+SELECT COUNT(NULLIF(s, 'p')) FROM a
+SELECT COUNT(1) FROM a
+SELECT COUNT(NULL) FROM a
+SELECT COUNT(DISTINCT 1) FROM a
+SELECT COUNT(DISTINCT NULL) FROM a
+SELECT COUNT(*) FILTER (WHERE x = 1) FROM a
+SELECT COUNT(DISTINCT x) FILTER (WHERE s = 'p') FROM a
+SELECT COUNT(*) FROM a CROSS JOIN b
+SELECT COUNT(*) FROM a, LATERAL (SELECT y FROM b WHERE b.y = a.x) l
+SELECT COUNT(*) FROM a WHERE x = ANY (SELECT y FROM b)
+SELECT COUNT(*) FROM a WHERE x < ANY (SELECT y FROM b)
+SELECT COUNT(*) FROM a WHERE x = SOME (SELECT y FROM b WHERE b.t = a.s)
+SELECT COUNT(*) FROM a WHERE (SELECT COUNT(*) FROM b) > 1
+SELECT COUNT(*) FROM a WHERE x IN (SELECT DISTINCT y FROM b)
+SELECT COUNT(*) FROM a WHERE s || 'q' = 'pq'
+SELECT COUNT(*) FROM a WHERE x BETWEEN 1 AND 2
+SELECT COUNT(*) FROM a, b WHERE b.y BETWEEN a.x AND a.x + 1
+SELECT COUNT(*) FROM a WHERE x NOT BETWEEN 1 AND NULL
+SELECT COUNT(*) FROM a WHERE COALESCE(x, 1) = 1
+SELECT COUNT(*) FROM a, b WHERE COALESCE(a.x, -1) = COALESCE(b.y, -1)
+SELECT COUNT(*) FROM a WHERE dt + 7 > DATE '2024-01-10'
+SELECT COUNT(*) FROM a WHERE dt >= DATE '2024-01-31' - INTERVAL '30 days'
+SELECT COUNT(*) FROM a WHERE dt + INTERVAL '1 month' <= DATE '2024-03-01'
+SELECT COUNT(*) FROM a WHERE EXTRACT(YEAR FROM dt) = 2024
+SELECT COUNT(*) FROM a WHERE DATE_TRUNC('month', dt) = '2024-01-01'
+SELECT COUNT(*) FROM a WHERE dt BETWEEN '2024-01-01' AND '2024-01-31'
+SELECT COUNT(*) FROM a WHERE x::text = '1'
+SELECT COUNT(*) FROM a WHERE CAST(x AS numeric) = 1.0
+SELECT COUNT(*) FROM a WHERE x = '1'
+SELECT COUNT(*) FROM a WHERE s = 1
+SELECT COUNT(*) FROM a WHERE x = 1.5
+SELECT COUNT(*) FROM a WHERE x / 2 = 0
+SELECT COUNT(*) FROM a WHERE x % 2 = 1
+SELECT COUNT(*) FROM a WHERE -x = -1
+SELECT COUNT(*) FROM a WHERE x = 1 OR EXISTS (SELECT 1 FROM b)
+SELECT COUNT(*) FROM a WHERE TRUE
+SELECT COUNT(*) FROM a WHERE FALSE
+SELECT COUNT(*) FROM a WHERE NULL
+SELECT COUNT(*) FROM a WHERE x = (1)
+SELECT COUNT(*) FROM a WHERE (x) = 1 AND ((s)) = 'p'
+SELECT COUNT(*) FROM a INNER JOIN b ON TRUE
+SELECT COUNT(*) FROM (a JOIN c USING (x)) AS j WHERE j.x = 1
+SELECT COUNT(*) FROM (a JOIN c USING (x)) AS j WHERE a.x = 1
+SELECT COUNT(*) FROM a x WHERE x.x = 1
+SELECT COUNT(*) FROM a s WHERE s = 'p'
+SELECT COUNT(*) FROM a WHERE a = 1
+SELECT COUNT(a.*) FROM a
+SELECT COUNT(*) FROM a JOIN c ON a.x = c.x AND a.s = c.s OR a.x = 1
+SELECT COUNT(DISTINCT a.id) FROM a JOIN b ON a.x = b.y WHERE b.t IN ('p', 'q')
+SELECT COUNT(*) FROM c WHERE ch = 'u'
+SELECT COUNT(*) FROM c WHERE length(ch) = 1
+SELECT COUNT(*) FROM c WHERE ch || 'z' = 'uz'
+SELECT COUNT(*) FROM c, b WHERE c.ch = b.t
+SELECT COUNT(DISTINCT ch) FROM c
+SELECT COUNT(*) FROM a WHERE lower(s) = 'É'
+SELECT COUNT(*) FROM a WHERE upper(s) = 'É'
+""".strip().split("\n")
+# Words of the queries that are refused although PostgreSQL answers them.
+REFUSED = ["IS NOT DISTINCT FROM b", "IS DISTINCT FROM b", "(SELECT COUNT(*) FROM b)", "INTERVAL",
+           "OR EXISTS", "COUNT(a.*)", "OR a.x = 1"]
+
+
+def run(*args):
+    r = subprocess.run(args, capture_output=True, text=True, check=False)
+    return r.stdout.strip() if r.returncode == 0 else "refused"
+
+
+server = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
+if server.returncode:
+    print(server.stderr.strip())
+    sys.exit(server.returncode)
+folder = server.stdout.strip()
+failures = 0
+try:
+    psql = ["psql", "-qAtX", "-h", folder, "-U", "postgres", "-d", "postgres", "-c"]
+    run(*psql, DDL)
+    for query in QUERIES:
+        want = run(*psql, query)
+        if any(words in query for words in REFUSED):
+            want = "refused"
+        got = run(PROGRAM, "count", "--db", f"host={folder} user=postgres dbname=postgres", query)
+        if got != want:
+            failures += 1
+            print(f"{query}\n    PostgreSQL {want}, dpcount {got}")
+finally:
+    subprocess.run(["bash", PG, "stop", folder], check=False)
+print(f"{len(QUERIES)} queries, {failures} differ")
+sys.exit(bool(failures))
