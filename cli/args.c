@@ -74,7 +74,21 @@ static bool own_option(const struct option *o, const char *value,
     return true;
 }
 
-static int one_option(const struct option *o, const char *value, uint64_t *seen,
+/* A text that libpq would read: it may hold a password anywhere. */
+static bool is_connection(const char *s)
+{
+    return strstr(s, "://") || strstr(s, "password");
+}
+
+/* Everybody on the machine may read the arguments of a process: once read, a
+ * connection string is struck out. */
+static void strike_out(char *s)
+{
+    if (is_connection(s))
+        memset(s, 'x', strlen(s));
+}
+
+static int one_option(const struct option *o, char *value, uint64_t *seen,
                       dpc_session *s, struct invocation *inv)
 {
     int status;
@@ -93,20 +107,25 @@ static int one_option(const struct option *o, const char *value, uint64_t *seen,
         print_error(s, NULL, inv->json);
         return DPC_USAGE;
     }
+    if (!strcmp(o->name, "db"))
+        strike_out(value);
     return 0;
 }
 
 static int long_option(int argc, char **argv, int *i, uint64_t *seen,
                        dpc_session *s, struct invocation *inv)
 {
-    const char *name = argv[*i] + 2;
-    const char *eq = strchr(name, '=');
+    char *name = argv[*i] + 2;
+    char *eq = strchr(name, '=');
     const struct option *o =
         find_option(name, eq ? (size_t)(eq - name) : strlen(name));
-    if (!o)
+    if (!o) {
+        if (eq)
+            *eq = 0; /* its value may be a secret */
         return usage_error(inv->json, "unknown option", argv[*i],
                            "See dpcount --help.");
-    const char *value = eq ? eq + 1 : NULL;
+    }
+    char *value = eq ? eq + 1 : NULL;
     if (o->arg && !value) {
         if (*i + 1 >= argc)
             return usage_error(inv->json, "this option needs a value:", o->name,
@@ -121,6 +140,10 @@ static int long_option(int argc, char **argv, int *i, uint64_t *seen,
 
 static int take_query(const char *arg, struct invocation *inv)
 {
+    if (!strncmp(arg, "postgres", 8) && strstr(arg, "://"))
+        return usage_error(inv->json,
+                           "a connection string stands where a query should",
+                           "", "Give it with --db.");
     if (!inv->command->question)
         return usage_error(inv->json, "this command takes no query:", arg, "");
     if (inv->query)

@@ -81,8 +81,8 @@ static uint64_t gap_places(const struct dom *d, size_t i)
 {
     int64_t least = d->type == T_BOOL ? 0 : INT64_MIN;
     int64_t most = d->type == T_BOOL ? 1 : INT64_MAX;
-    if (!d->n_vals)
-        return (uint64_t)most - (uint64_t)least;
+    if (!d->n_vals) /* the whole type */
+        return d->type == T_BOOL ? 2 : UINT64_MAX;
     if (i == 0)
         return (uint64_t)d->ints[0] - (uint64_t)least;
     if (i == d->n_vals)

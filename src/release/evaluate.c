@@ -70,16 +70,11 @@ static enum status use_sql(struct prepared *p, const struct cq *q, bool *out,
 static enum status open_counter(struct prepared *p, const struct cq *q,
                                 struct evaluated *e, struct err *err)
 {
-    if (q->n_group)
-        return err_set(err, E_UNSUPPORTED,
-                       "the sql engine does not count groups");
-    if (p->filters_exact)
-        return err_set(err, E_UNSUPPORTED,
-                       "the sql engine does not treat filters exactly");
     source_counter_close(e->counter);
     e->counter = NULL;
     e->progress = session_progress(p->session);
-    return source_counter_open(p->source, q, &e->progress, &e->counter, err);
+    return source_counter_open(p->source, q, p->filters_exact, &e->progress,
+                               &e->counter, err);
 }
 
 /* *out_done: nothing is left to load. PRIVACY: what auto chooses depends on
@@ -144,7 +139,8 @@ enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err)
 {
-    struct sens_counter c = {.ctx = e->counter, .max = source_counter_max};
+    struct sens_counter c = {e->counter, source_counter_max,
+                             source_counter_max_exact};
     return e->counter
                ? sens_compute_with(&p->arena, p->normal, &c, opt, out, err)
                : sens_compute(&p->arena, p->normal, e->join, opt, out, err);
@@ -159,8 +155,15 @@ enum status evaluate_counts(struct prepared *p, struct evaluated *e,
     /* normalisation may drop a key that a constraint makes redundant; the
      * keys are those of the query as written */
     struct evaluated grouped = {.store = e->store};
+    enum status s;
+    if (e->counter) {
+        TRY(open_counter(p, p->query, &grouped, err));
+        s = source_counter_groups(grouped.counter, k->vals, k->n, out, err);
+        source_counter_close(grouped.counter);
+        return s;
+    }
     TRY(evaluate_join(p, p->query, &grouped, err));
-    enum status s = join_count_groups(grouped.join, k->vals, k->n, out, err);
+    s = join_count_groups(grouped.join, k->vals, k->n, out, err);
     join_close(grouped.join);
     return s;
 }

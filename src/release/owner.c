@@ -59,7 +59,7 @@ static enum status count(struct prepared *p, struct str query,
         u128 *counts = NEWS(&p->arena, u128, k.n + 1);
         if (!counts)
             return err_nomem(err);
-        TRY(join_count_groups(e->join, k.vals, k.n, counts, err));
+        TRY(evaluate_counts(p, e, &k, counts, err));
         count_groups(&k, counts, &j, &out->text);
     } else {
         TRY(evaluate_count(e, &total, err));

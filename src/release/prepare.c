@@ -158,6 +158,55 @@ static bool is_rule(struct str text)
     return memmem(text.p, text.n, ":-", 2) != NULL;
 }
 
+/* Variables in columns that the database orders in its own way. */
+static vset enum_vars(const struct cq *q)
+{
+    vset s = 0;
+    for (uint32_t a = 0; a < q->n_atoms; a++)
+        for (uint32_t c = 0; c < q->atoms[a].n_args; c++) {
+            struct term t = q->atoms[a].args[c];
+            const struct table *tab = &q->schema->tables.p[q->atoms[a].table];
+            if (t.kind == TERM_VAR && tab->cols[c].is_enum)
+                s |= vset_one(t.id);
+        }
+    return s;
+}
+
+static bool orders(const struct expr *e, vset vars)
+{
+    bool order = e->op == X_LT || e->op == X_LE || e->op == X_GT ||
+                 e->op == X_GE || e->op == X_LEAST || e->op == X_GREATEST;
+    if (order && (expr_vars(e) & vars))
+        return true;
+    for (uint32_t i = 0; i < e->n_args; i++)
+        if (orders(e->args[i], vars))
+            return true;
+    return false;
+}
+
+/* An enum is read as its text: equality is the same, the order is not. */
+static enum status check_enums(const struct cq *q, struct err *err)
+{
+    vset vars = enum_vars(q);
+    bool bad = false;
+    for (uint32_t i = 0; vars && i < q->n_cmps; i++) {
+        const struct cmp *c = &q->cmps[i];
+        vset both = (c->l.kind == TERM_VAR ? vset_one(c->l.id) : 0) |
+                    (c->r.kind == TERM_VAR ? vset_one(c->r.id) : 0);
+        bad |= c->op != CMP_NE && (both & vars);
+    }
+    for (uint32_t i = 0; vars && i < q->n_preds; i++)
+        bad |= orders(q->preds[i].e, vars);
+    for (uint32_t i = 0; vars && i < q->n_calcs; i++)
+        bad |= orders(q->calcs[i].e, vars);
+    if (!bad)
+        return OK;
+    err_set(err, E_UNSUPPORTED, "the order of an enum is not supported");
+    err_detail(err, "The database orders its values as they were declared.");
+    err_hint(err, "List the values that you mean: IN ('low', 'medium').");
+    return E_UNSUPPORTED;
+}
+
 enum status prepare_query(struct prepared *p, struct str text, struct err *err)
 {
     p->text = str_copy(&p->arena, text);
@@ -169,8 +218,10 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
         return E_USAGE;
     }
     if (is_rule(text))
-        return cq_read(&p->arena, &p->schema, p->text, &p->query, err);
-    return read_sql(p, err);
+        TRY(cq_read(&p->arena, &p->schema, p->text, &p->query, err));
+    else
+        TRY(read_sql(p, err));
+    return check_enums(p->query, err);
 }
 
 enum status prepare_bound(struct prepared *p, bool thorough, struct err *err)

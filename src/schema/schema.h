@@ -21,6 +21,7 @@ struct column {
     struct str name; /* may be empty for undeclared tables */
     enum type type;
     bool not_null;        /* true for undeclared tables */
+    bool is_enum;         /* ordered by its declaration, not as its texts */
     struct value *domain; /* public list of values for GROUP BY; may be NULL */
     size_t n_domain;
 };

@@ -14,6 +14,7 @@ struct src_column {
     enum type type; /* T_UNKNOWN: not said */
     bool not_null;
     bool as_text;      /* PostgreSQL: cast to text by the server */
+    bool is_enum;      /* PostgreSQL: has an order of its own */
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 

@@ -41,6 +41,7 @@ static enum status match_columns(struct source *src, struct src_table *t,
         if (col->type == T_UNKNOWN)
             col->type = t->cols[i].type;
         col->not_null |= t->cols[i].not_null;
+        col->is_enum = t->cols[i].is_enum;
     }
     for (size_t c = 0; c < st->n_cols; c++)
         if (!seen[c])
@@ -62,6 +63,7 @@ static enum status take_columns(struct source *src, struct src_table *t,
         if (c->type == T_UNKNOWN)
             c->type = t->cols[i].type;
         c->not_null = t->cols[i].not_null;
+        c->is_enum = t->cols[i].is_enum;
         t->to[i] = (uint32_t)i;
     }
     st->declared = true;

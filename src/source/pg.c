@@ -47,7 +47,9 @@ enum status pg_failed(struct source *src, const char *what, const PGresult *res,
         err_set(err, E_CANCELLED, "stopped: %s", text);
         return E_CANCELLED;
     }
-    if (PQstatus(pg->conn) == CONNECTION_BAD && src->tables.n)
+    bool ended =
+        state && (!strncmp(state, "57P", 3) || !strncmp(state, "08", 2));
+    if ((PQstatus(pg->conn) == CONNECTION_BAD || ended) && src->tables.n)
         err_set(err, E_SOURCE, "lost the connection to PostgreSQL: %s", text);
     else
         err_set(err, E_SOURCE, "could not %s PostgreSQL: %s", what, text);

@@ -177,7 +177,8 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     c.not_null = k->is_plain && number_at(res, row, 3);
     c.type = type_of(c.type_oid, typtype);
     c.as_text = !is_native(c.type_oid, typtype);
-    if (typtype == 'e')
+    c.is_enum = typtype == 'e';
+    if (c.is_enum)
         c.type_oid = OID_TEXT;
     if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||
         !VEC_PUSH(a, &k->attnums, (int)number_at(res, row, 1)))

@@ -94,6 +94,17 @@ static void stop_copy(struct source *src)
     PQfreeCancel(cancel);
 }
 
+/* PRIVACY: what stops the server between the first row and the last (its
+ * memory, its disk, its clock) may depend on the rows; the release charges
+ * for it, unlike for a source that cannot be opened. */
+static enum status lost(enum status s, struct err *err)
+{
+    if (s != E_SOURCE)
+        return s;
+    err->status = E_LOST;
+    return E_LOST;
+}
+
 enum status pg_load(struct source *src, const struct src_table *t,
                     struct store_loader *l, const struct progress *p,
                     struct err *err)
@@ -109,10 +120,11 @@ enum status pg_load(struct source *src, const struct src_table *t,
         return store_nomem(src->mem, err);
     TRY(loader_sources(t, l, &from, err));
     TRY(copy_sql(&c, from, &b));
-    TRY(pg_query(src, b.p, &c.tick, &res, err));
+    enum status s = pg_query(src, b.p, &c.tick, &res, err);
     PQclear(res);
-    enum status s = stream(&c);
+    if (s == OK)
+        s = stream(&c);
     if (s != OK)
         stop_copy(src);
-    return s;
+    return lost(s, err);
 }

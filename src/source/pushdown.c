@@ -59,26 +59,29 @@ static vset cmp_vars(const struct cmp *c)
     return s;
 }
 
-/* The atoms of f that hang together with its first one. */
-static aset component(const struct cq *q, aset f)
+struct ask ask_component(const struct cq *q, struct ask *left)
 {
-    aset part = f & (~f + 1);
-    vset all = cq_vars_of(q, f);
-    for (bool grown = true; grown;) {
-        vset vars = cq_vars_of(q, part);
-        grown = false;
+    aset part = left->atoms & (~left->atoms + 1);
+    vset all = cq_vars_of(q, left->atoms) | left->outside;
+    vset vars = part ? cq_vars_of(q, part) : vset_one(vset_min(left->outside));
+    for (vset before = 0; vars != before;) {
+        before = vars;
         for (uint32_t i = 0; i < q->n_cmps; i++) {
             vset cv = cmp_vars(&q->cmps[i]);
             if (vset_sub(cv, all) && (cv & vars))
                 vars |= cv;
         }
-        ASET_EACH (a, f & ~part)
+        ASET_EACH (a, left->atoms)
             if (atom_vars(q, a) & vars) {
                 part |= aset_one(a);
-                grown = true;
+                vars |= atom_vars(q, a);
             }
     }
-    return part;
+    struct ask one = {part, left->boundary & vars, left->outs & vars,
+                      left->outside & vars};
+    left->atoms &= ~part;
+    left->outside &= ~vars;
+    return one;
 }
 
 /* Writes the SQL of the whole query without sending it: every column, type,
@@ -86,14 +89,15 @@ static aset component(const struct cq *q, aset f)
 static enum status dry_run(struct source_counter *c, struct err *err)
 {
     enum status s = OK;
-    for (aset f = aset_first_n(c->q->n_atoms), part; f && s == OK; f &= ~part) {
+    struct ask left = {.atoms = aset_first_n(c->q->n_atoms),
+                       .outs = cq_free(c->q)};
+    while (left.atoms && s == OK) {
+        struct ask one = ask_component(c->q, &left);
         struct part *p = NEW(&c->scratch, struct part);
         struct str text;
         struct sb b;
-        part = component(c->q, f);
         sb_init(&b, &c->scratch);
-        s = p ? part_init(p, c->q, part, 0, cq_free(c->q), err)
-              : store_nomem(c->src->mem, err);
+        s = p ? part_init(p, c->q, &one, err) : store_nomem(c->src->mem, err);
         if (s == OK)
             s = part_describe(&c->scratch, p, &text, err);
         if (s == OK)
@@ -103,12 +107,29 @@ static enum status dry_run(struct source_counter *c, struct err *err)
     return s;
 }
 
+/* Row ids are not columns: the database cannot tell two equal rows apart. */
+static enum status check_rowids(const struct cq *q, struct err *err)
+{
+    for (uint32_t i = 0; i < q->n_cmps; i++)
+        VSET_EACH (v, cmp_vars(&q->cmps[i]))
+            if (q->vars[v].is_rowid) {
+                err_set(err, E_UNSUPPORTED,
+                        "the database cannot compare rows of a bag");
+                err_hint(err, "Use --engine embedded for this query.");
+                return E_UNSUPPORTED;
+            }
+    return OK;
+}
+
 enum status source_counter_open(struct source *src, const struct cq *q,
-                                const struct progress *p,
+                                bool exact, const struct progress *p,
                                 struct source_counter **out, struct err *err)
 {
     *out = NULL;
     TRY(check_tables(src, q, err));
+    TRY(check_rowids(q, err));
+    if (exact)
+        TRY(exact_supported(q, err));
     TRY(prepare_engine(src, err));
     struct source_counter *c = mem_alloc(src->mem, sizeof *c);
     if (!c)
@@ -186,15 +207,14 @@ static enum status remember(struct source_counter *c, struct str key, u128 v,
     return OK;
 }
 
-static enum status answer_part(struct source_counter *c, aset atoms,
-                               vset boundary, vset outs, u128 *out,
-                               struct err *err)
+static enum status answer_part(struct source_counter *c, const struct ask *ask,
+                               u128 *out, struct err *err)
 {
     struct part *p = NEW(&c->scratch, struct part);
     struct str key;
     if (!p)
         return store_nomem(c->src->mem, err);
-    TRY(part_init(p, c->q, atoms, boundary, outs, err));
+    TRY(part_init(p, c->q, ask, err));
     TRY(part_describe(&c->scratch, p, &key, err));
     uint64_t *known = map_find(&c->answers, key);
     if (known) {
@@ -208,28 +228,39 @@ static enum status answer_part(struct source_counter *c, aset atoms,
 /* --- requests
  * --------------------------------------------------------------------*/
 
-enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
-                               u128 *out, struct err *err)
+static enum status answer(struct source_counter *c, struct ask left, u128 *out,
+                          struct err *err)
 {
-    struct source_counter *c = ctx;
     u128 product = 1;
     enum status s = OK;
-    if (c->q->unsat && f) {
+    if (c->q->unsat && left.atoms) {
         *out = 0;
         return OK;
     }
-    while (f && s == OK) {
-        aset part = component(c->q, f);
-        u128 one = 0;
-        s = answer_part(c, part, boundary & cq_vars_of(c->q, part),
-                        outs & cq_vars_of(c->q, part), &one, err);
-        if (s == OK && !u128_mul(product, one, &product))
+    while ((left.atoms || left.outside) && s == OK) {
+        struct ask one = ask_component(c->q, &left);
+        u128 n = 0;
+        s = answer_part(c, &one, &n, err);
+        if (s == OK && !u128_mul(product, n, &product))
             s = err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
-        f &= ~part;
         arena_fini(&c->scratch);
     }
     *out = product;
     return s;
+}
+
+enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
+                               u128 *out, struct err *err)
+{
+    return answer(ctx, (struct ask){f, boundary, outs, 0}, out, err);
+}
+
+enum status source_counter_max_exact(void *ctx, aset f, vset boundary,
+                                     vset outs, u128 *out, struct err *err)
+{
+    struct source_counter *c = ctx;
+    struct ask ask = {f, boundary, outs, f ? exact_outside(c->q, f) : 0};
+    return answer(c, ask, out, err);
 }
 
 enum status source_counter_count(struct source_counter *c, u128 *out,

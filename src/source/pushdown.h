@@ -5,7 +5,11 @@
  *
  *   pushdown.c       requests: components, memory of answers, execution
  *   pushdown_part.c  a component: roles of variables, canonical description
+ *   pushdown_gen.h   what the files that write SQL share
  *   pushdown_sql.c   the SQL of a component, by elimination of variables
+ *   pushdown_atom.c  the relation of one atom
+ *   pushdown_exact.c variables outside, for filters treated exactly
+ *   pushdown_groups.c  counts for given keys
  *   pushdown_expr.c  columns, constants and expressions as SQL
  */
 #ifndef SOURCE_PUSHDOWN_H
@@ -33,6 +37,7 @@ struct part {
     uint32_t atoms[MAX_ATOMS]; /* in canonical order */
     size_t n_atoms;
     vset vars;     /* without row ids */
+    vset outside;  /* exact filters: in vars and boundary, in no atom */
     vset boundary; /* maximum over these */
     vset outs;     /* counted: closed under keys, without the boundary */
     vset exists;   /* the rest: there is some value */
@@ -41,9 +46,20 @@ struct part {
     uint8_t num[MAX_VARS];        /* canonical numbers, by first use */
 };
 
-/* Fills the roles; the atoms are those of `atoms`. */
-enum status part_init(struct part *p, const struct cq *q, aset atoms,
-                      vset boundary, vset outs, struct err *err) WARN_UNUSED;
+/* What is asked of a set of atoms. outside: variables that no atom of the set
+ * has and that range over all values (filters treated exactly). */
+struct ask {
+    aset atoms;
+    vset boundary, outs, outside;
+};
+
+/* Takes from `left` what hangs together with its first atom or, when no atom
+ * is left, with its first variable outside. */
+struct ask ask_component(const struct cq *q, struct ask *left);
+
+/* Fills the roles. */
+enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
+                      struct err *err) WARN_UNUSED;
 /* Puts the atoms in canonical order and describes the part: parts with equal
  * descriptions are equal up to the names of variables. */
 enum status part_describe(struct arena *a, struct part *p, struct str *out,
@@ -51,6 +67,14 @@ enum status part_describe(struct arena *a, struct part *p, struct str *out,
 /* The statement whose one number is the answer. */
 enum status part_sql(struct source_counter *c, const struct part *p,
                      struct sb *out, struct err *err) WARN_UNUSED;
+
+/* pushdown_exact.c */
+/* Variables outside f that comparisons tie down (join.h: join_max_exact). */
+vset exact_outside(const struct cq *q, aset f);
+/* Do the values of v's domain count one by one, with nothing between? */
+bool exact_whole(const struct cq *q, uint32_t v);
+/* E_UNSUPPORTED where the database cannot do it. */
+enum status exact_supported(const struct cq *q, struct err *err) WARN_UNUSED;
 
 /* pushdown_expr.c */
 /* The SQL of a column as a value of its type. */

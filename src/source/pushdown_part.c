@@ -72,27 +72,27 @@ static vset closure(const struct part *p, vset known)
     return known;
 }
 
-enum status part_init(struct part *p, const struct cq *q, aset atoms,
-                      vset boundary, vset outs, struct err *err)
+enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
+                      struct err *err)
 {
-    vset all = cq_vars_of(q, atoms), rowids = 0;
-    *p = (struct part){.q = q, .vars = all};
-    ASET_EACH (a, atoms)
+    vset all = cq_vars_of(q, ask->atoms), rowids = 0;
+    *p = (struct part){.q = q, .vars = all, .outside = ask->outside};
+    ASET_EACH (a, ask->atoms)
         p->atoms[p->n_atoms++] = a;
-    vset known = closure(p, (outs | boundary) & all);
-    ASET_EACH (a, atoms)
+    vset known = closure(p, (ask->outs | ask->boundary) & all);
+    ASET_EACH (a, ask->atoms)
         if (q->atoms[a].rowid >= 0) {
             vset r = vset_one((unsigned)q->atoms[a].rowid);
             rowids |= r;
             if (known & r)
                 p->weighted |= aset_one(a);
         }
-    if (boundary & rowids)
+    if (ask->boundary & rowids)
         return err_internal(err, "pushdown: a row id in a boundary");
     if (q->n_cmps > MAX_PUSHDOWN_CMPS)
         return err_set(err, E_TOO_LARGE, "too many comparisons");
-    p->vars = all & ~rowids;
-    p->boundary = boundary & p->vars;
+    p->vars = (all & ~rowids) | ask->outside;
+    p->boundary = (ask->boundary & p->vars) | ask->outside;
     p->outs = known & p->vars & ~p->boundary;
     p->exists = p->vars & ~p->outs & ~p->boundary;
     for (uint32_t i = 0; i < q->n_cmps; i++)
@@ -216,6 +216,16 @@ static void put_cmps(struct sb *b, struct namer *n)
     }
 }
 
+/* What no atom says about a variable outside. */
+static void put_outside(struct sb *b, const struct part *p)
+{
+    for (unsigned n = 0; n < MAX_VARS; n++)
+        VSET_EACH (v, p->outside)
+            if (p->num[v] == n)
+                sb_printf(b, " out v%u %d", n,
+                          exact_whole(p->q, v) ? (int)p->q->vars[v].type : -1);
+}
+
 static void describe(struct sb *b, struct part *p)
 {
     struct namer n = {.p = p};
@@ -223,6 +233,7 @@ static void describe(struct sb *b, struct part *p)
     for (size_t i = 0; i < p->n_atoms; i++)
         put_atom(b, &n, p->atoms[i]);
     put_cmps(b, &n);
+    put_outside(b, p);
 }
 
 struct search {

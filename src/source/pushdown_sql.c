@@ -23,44 +23,28 @@
  *
  * Sums are numeric: they do not overflow.
  */
-#include "source/pushdown.h"
-
-struct rel {
-    vset vars;
-    bool live;
-};
-
-struct gen {
-    struct source_counter *c;
-    const struct part *p;
-    struct sb *b;
-    struct err *err;
-    struct rel rels[2 * MAX_VARS + MAX_ATOMS];
-    unsigned n;
-    bool applied[MAX_PUSHDOWN_CMPS];
-};
+#include "source/pushdown_gen.h"
 
 static vset term_var(struct term t)
 {
     return t.kind == TERM_VAR ? vset_one(t.id) : 0;
 }
 
-static vset cmp_vars(const struct cmp *c)
+void gen_name(struct gen *g, unsigned v)
 {
-    return term_var(c->l) | term_var(c->r);
+    const struct cq *q = g->p->q;
+    if (v >= q->n_vars)
+        sb_printf(g->b, "p%u", g->p->num[g->place_of[v]]);
+    else
+        sb_printf(g->b, "v%u", g->p->num[v]);
 }
 
-static void var_name(struct gen *g, unsigned v)
+void gen_begin(struct gen *g)
 {
-    sb_printf(g->b, "v%u", g->p->num[v]);
+    sb_printf(g->b, "%s r%u AS (", g->b->n ? ",\n" : "WITH", g->n);
 }
 
-static void begin(struct gen *g)
-{
-    sb_printf(g->b, "%s r%u AS (", g->n ? ",\n" : "WITH", g->n);
-}
-
-static unsigned end(struct gen *g, vset vars)
+unsigned gen_end(struct gen *g, vset vars)
 {
     sb_cstr(g->b, ")");
     g->rels[g->n] = (struct rel){vars, true};
@@ -72,11 +56,8 @@ static const char *op_text(enum cmp_op op)
     return op == CMP_NE ? " <> " : op == CMP_LT ? " < " : " <= ";
 }
 
-/* --- atoms
- * -------------------------------------------------------------------*/
-
 /* By the first column that has the variable: rules declare no types. */
-static enum type var_type(const struct cq *q, uint32_t var)
+enum type gen_var_type(const struct cq *q, uint32_t var)
 {
     for (uint32_t a = 0; a < q->n_atoms; a++)
         for (uint32_t i = 0; i < q->atoms[a].n_args; i++)
@@ -86,185 +67,12 @@ static enum type var_type(const struct cq *q, uint32_t var)
     return q->vars[var].type;
 }
 
-static enum type term_type(struct gen *g, struct term t)
-{
-    const struct cq *q = g->p->q;
-    return t.kind == TERM_VAR ? var_type(q, t.id) : q->consts[t.id].type;
-}
-
-static enum status refuse_types(struct gen *g)
+enum status gen_refuse_types(struct gen *g)
 {
     err_set(g->err, E_UNSUPPORTED,
             "the database cannot compare values of these types exactly");
     err_hint(g->err, "Use --engine embedded for this query.");
     return E_UNSUPPORTED;
-}
-
-/* column = constant, and the second column of a repeated variable. */
-static enum status equalities(struct gen *g, uint32_t atom)
-{
-    const struct cq *q = g->p->q;
-    const struct atom *at = &q->atoms[atom];
-    const struct table *t = &q->schema->tables.p[at->table];
-    vset seen = 0;
-    for (uint32_t i = 0; i < at->n_args; i++) {
-        struct term x = at->args[i];
-        enum type ct = t->cols[i].type;
-        if (x.kind == TERM_CONST) {
-            enum type vt = q->consts[x.id].type;
-            sb_cstr(g->b, " AND ");
-            if (!type_comparable(ct, vt)) {
-                sb_cstr(g->b, "false");
-                continue;
-            }
-            if (!sql_same_order(ct, vt))
-                return refuse_types(g);
-            TRY(sql_column(g->c, atom, i, g->b, g->err));
-            sb_cstr(g->b, " = ");
-            TRY(sql_const(&q->consts[x.id], g->b, g->err));
-        } else if (x.kind == TERM_VAR && vset_has(seen, x.id)) {
-            sb_cstr(g->b, " AND ");
-            TRY(sql_column(g->c, atom, i, g->b, g->err));
-            sb_cstr(g->b, " = ");
-            TRY(sql_var(g->c, atom, x.id, g->b, g->err));
-        }
-        seen |= term_var(x);
-    }
-    return OK;
-}
-
-/* A computed variable that the atom has otherwise too: both are equal. */
-static enum status calc_equalities(struct gen *g, uint32_t atom)
-{
-    const struct cq *q = g->p->q;
-    const struct atom *at = &q->atoms[atom];
-    vset seen = 0;
-    for (uint32_t i = 0; i < at->n_args; i++)
-        seen |= term_var(at->args[i]);
-    for (uint32_t i = 0; i < q->n_calcs; i++) {
-        const struct calc *k = &q->calcs[i];
-        if (k->atom != atom)
-            continue;
-        if (vset_has(seen, k->var)) {
-            sb_cstr(g->b, " AND ");
-            TRY(sql_expr(g->c, atom, k->e, g->b, g->err));
-            sb_cstr(g->b, " = ");
-            TRY(sql_var(g->c, atom, k->var, g->b, g->err));
-        }
-        seen |= vset_one(k->var);
-    }
-    return OK;
-}
-
-static enum status term_sql(struct gen *g, uint32_t atom, struct term t)
-{
-    if (t.kind == TERM_CONST)
-        return sql_const(&g->p->q->consts[t.id], g->b, g->err);
-    return sql_var(g->c, atom, t.id, g->b, g->err);
-}
-
-/* Comparisons inside the atom, predicates, NOT NULL. */
-static enum status conditions(struct gen *g, uint32_t atom)
-{
-    const struct cq *q = g->p->q;
-    vset vars = atom_vars(q, atom) & g->p->vars;
-    VSET_EACH (v, vars)
-        if (q->vars[v].nonnull) {
-            sb_cstr(g->b, " AND ");
-            TRY(sql_var(g->c, atom, v, g->b, g->err));
-            sb_cstr(g->b, " IS NOT NULL");
-        }
-    for (uint32_t i = 0; i < q->n_preds; i++)
-        if (q->preds[i].atom == atom) {
-            sb_cstr(g->b, " AND ");
-            TRY(sql_expr(g->c, atom, q->preds[i].e, g->b, g->err));
-        }
-    for (uint32_t i = 0; i < q->n_cmps; i++) {
-        const struct cmp *c = &q->cmps[i];
-        if (!g->p->cmps[i] || !vset_sub(cmp_vars(c), vars))
-            continue;
-        if (!sql_same_order(term_type(g, c->l), term_type(g, c->r)))
-            return refuse_types(g);
-        sb_cstr(g->b, " AND ");
-        TRY(term_sql(g, atom, c->l));
-        sb_cstr(g->b, op_text(c->op));
-        TRY(term_sql(g, atom, c->r));
-        g->applied[i] = true;
-    }
-    return OK;
-}
-
-/* Variables of the atom that something outside it asks for. */
-static vset used_outside(const struct gen *g, uint32_t atom)
-{
-    const struct cq *q = g->p->q;
-    vset mine = atom_vars(q, atom) & g->p->vars, used = g->p->boundary;
-    for (size_t i = 0; i < g->p->n_atoms; i++)
-        if (g->p->atoms[i] != atom)
-            used |= atom_vars(q, g->p->atoms[i]);
-    for (uint32_t i = 0; i < q->n_cmps; i++)
-        if (g->p->cmps[i] && !vset_sub(cmp_vars(&q->cmps[i]), mine))
-            used |= cmp_vars(&q->cmps[i]);
-    return mine & used;
-}
-
-/* Rows differ in these variables: a key is among them. */
-static bool rows_differ(const struct gen *g, uint32_t atom, vset vars)
-{
-    const struct atom *at = &g->p->q->atoms[atom];
-    const struct src_table *t = source_find_table(g->c->src, at->table);
-    for (size_t k = 0; k < t->keys.n; k++) {
-        bool inside = true;
-        for (size_t i = 0; inside && i < t->keys.p[k].n_cols; i++) {
-            uint32_t col = t->to[t->keys.p[k].cols[i]];
-            inside = col != UINT32_MAX &&
-                     (at->args[col].kind == TERM_CONST ||
-                      vset_sub(term_var(at->args[col]), vars)) &&
-                     at->args[col].kind != TERM_ANY;
-        }
-        if (inside)
-            return true;
-    }
-    return false;
-}
-
-static enum status atom_rel(struct gen *g, uint32_t atom)
-{
-    const struct atom *at = &g->p->q->atoms[atom];
-    const struct src_table *t = source_find_table(g->c->src, at->table);
-    bool weighted = aset_has(g->p->weighted, atom);
-    vset vars = atom_vars(g->p->q, atom) & g->p->vars;
-    vset outside = used_outside(g, atom);
-    /* Rows of a bag are counted, so what only they hold needs no column;
-     * neither does what only has to exist. */
-    vars = weighted ? outside : vars & (outside | ~g->p->exists);
-    begin(g);
-    bool plain = weighted || rows_differ(g, atom, vars);
-    sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
-    VSET_EACH (v, vars) {
-        TRY(sql_var(g->c, atom, v, g->b, g->err));
-        sb_cstr(g->b, " AS ");
-        var_name(g, v);
-        sb_cstr(g->b, ", ");
-    }
-    sb_cstr(g->b, weighted ? "count(*)::numeric AS w FROM "
-                           : "1::numeric AS w FROM ");
-    sql_ident(g->b, t->namespace_);
-    sb_char(g->b, '.');
-    sql_ident(g->b, t->name);
-    sb_cstr(g->b, " WHERE true");
-    TRY(equalities(g, atom));
-    TRY(calc_equalities(g, atom));
-    TRY(conditions(g, atom));
-    if (weighted && vars) {
-        sb_cstr(g->b, " GROUP BY ");
-        for (unsigned i = 1; i <= vset_count(vars); i++)
-            sb_printf(g->b, "%s%u", i > 1 ? ", " : "", i);
-    } else if (weighted) {
-        sb_cstr(g->b, " HAVING count(*) > 0");
-    }
-    end(g, vars);
-    return OK;
 }
 
 /* --- steps
@@ -273,7 +81,7 @@ static enum status atom_rel(struct gen *g, uint32_t atom)
 enum step { EXISTS, SUM, MAX };
 
 struct bucket {
-    unsigned rels[MAX_ATOMS];
+    unsigned rels[MAX_ATOMS + 2 * MAX_VARS];
     unsigned n;
     vset vars;
 };
@@ -297,7 +105,7 @@ static unsigned holder(const struct gen *g, const struct bucket *k, unsigned n,
 static void column(struct gen *g, const struct bucket *k, unsigned v)
 {
     sb_printf(g->b, "r%u.", k->rels[holder(g, k, k->n, v)]);
-    var_name(g, v);
+    gen_name(g, v);
 }
 
 static void weights(struct gen *g, const struct bucket *k)
@@ -317,36 +125,27 @@ static void from_clause(struct gen *g, const struct bucket *k)
             if (h == i)
                 continue;
             sb_printf(g->b, "%sr%u.", n++ ? " AND " : "", k->rels[h]);
-            var_name(g, v);
+            gen_name(g, v);
             sb_printf(g->b, " = r%u.", k->rels[i]);
-            var_name(g, v);
+            gen_name(g, v);
         }
         sb_cstr(g->b, n ? "" : "true");
     }
 }
 
-static void side(struct gen *g, const struct bucket *k, struct term t)
+static void where_clause(struct gen *g, const struct bucket *k)
 {
-    column(g, k, t.id); /* comparisons with constants were applied in atoms */
-}
-
-static enum status where_clause(struct gen *g, const struct bucket *k)
-{
-    const struct cq *q = g->p->q;
     unsigned n = 0;
-    for (uint32_t i = 0; i < q->n_cmps; i++) {
-        const struct cmp *c = &q->cmps[i];
-        if (!g->p->cmps[i] || g->applied[i] || !vset_sub(cmp_vars(c), k->vars))
+    for (uint32_t i = 0; i < g->n_cmps; i++) {
+        const struct gcmp *c = &g->cmps[i];
+        if (g->applied[i] || !vset_sub(gcmp_vars(c), k->vars))
             continue;
-        if (!sql_same_order(term_type(g, c->l), term_type(g, c->r)))
-            return refuse_types(g);
         sb_cstr(g->b, n++ ? " AND " : " WHERE ");
-        side(g, k, c->l);
+        column(g, k, c->l);
         sb_cstr(g->b, op_text(c->op));
-        side(g, k, c->r);
+        column(g, k, c->r);
         g->applied[i] = true;
     }
-    return OK;
 }
 
 static void group_by(struct gen *g, const struct bucket *k, vset vars)
@@ -361,14 +160,14 @@ static void group_by(struct gen *g, const struct bucket *k, vset vars)
 }
 
 /* SELECT vars, step(weights) over the join of the bucket. */
-static enum status step_select(struct gen *g, const struct bucket *k,
-                               enum step step, vset vars)
+static void step_select(struct gen *g, const struct bucket *k, enum step step,
+                        vset vars)
 {
     sb_cstr(g->b, step == EXISTS ? "SELECT DISTINCT " : "SELECT ");
     VSET_EACH (v, vars) {
         column(g, k, v);
         sb_cstr(g->b, " AS ");
-        var_name(g, v);
+        gen_name(g, v);
         sb_cstr(g->b, ", ");
     }
     /* Where only existence is asked, a weight other than 1 belongs to a bag
@@ -378,10 +177,9 @@ static enum status step_select(struct gen *g, const struct bucket *k,
     weights(g, k);
     sb_cstr(g->b, ") AS w");
     from_clause(g, k);
-    TRY(where_clause(g, k));
+    where_clause(g, k);
     if (step != EXISTS)
         group_by(g, k, vars);
-    return OK;
 }
 
 static void bucket_of(struct gen *g, unsigned v, struct bucket *k)
@@ -397,12 +195,10 @@ static void bucket_of(struct gen *g, unsigned v, struct bucket *k)
 static unsigned open_cmps(const struct gen *g, unsigned v, vset have,
                           uint32_t *one)
 {
-    const struct cq *q = g->p->q;
     unsigned n = 0;
-    for (uint32_t i = 0; i < q->n_cmps; i++) {
-        vset vars = cmp_vars(&q->cmps[i]);
-        if (!g->p->cmps[i] || g->applied[i] || !vset_has(vars, v) ||
-            vset_sub(vars, have))
+    for (uint32_t i = 0; i < g->n_cmps; i++) {
+        vset vars = gcmp_vars(&g->cmps[i]);
+        if (g->applied[i] || !vset_has(vars, v) || vset_sub(vars, have))
             continue;
         *one = i;
         n++;
@@ -413,7 +209,7 @@ static unsigned open_cmps(const struct gen *g, unsigned v, vset have,
 static void join_partner(struct gen *g, unsigned v, uint32_t cmp,
                          struct bucket *k)
 {
-    vset other = cmp_vars(&g->p->q->cmps[cmp]) & ~vset_one(v);
+    vset other = gcmp_vars(&g->cmps[cmp]) & ~vset_one(v);
     for (unsigned r = 0; r < g->n; r++)
         if (g->rels[r].live && vset_sub(other, g->rels[r].vars)) {
             take(g, k, r);
@@ -438,52 +234,50 @@ static enum status subtract(struct gen *g, const struct bucket *k, unsigned v,
 {
     const struct cq *q = g->p->q;
     vset rest = k->vars & ~vset_one(v);
-    unsigned u = vset_min(cmp_vars(&q->cmps[cmp]) & ~vset_one(v));
+    unsigned u = vset_min(gcmp_vars(&g->cmps[cmp]) & ~vset_one(v));
     struct bucket p = {0}, one = {0};
-    begin(g);
-    TRY(step_select(g, k, SUM, k->vars));
+    gen_begin(g);
+    step_select(g, k, SUM, k->vars);
     consume(g, k);
-    unsigned m = end(g, k->vars);
+    unsigned m = gen_end(g, k->vars);
     take(g, &one, m);
-    begin(g);
-    TRY(step_select(g, &one, SUM, rest));
-    unsigned t = end(g, rest);
+    gen_begin(g);
+    step_select(g, &one, SUM, rest);
+    unsigned t = gen_end(g, rest);
     g->rels[m].live = false;
     join_partner(g, v, cmp, &p);
     if (!p.n)
         return err_internal(g->err, "pushdown: comparison without partner");
-    if (!sql_same_order(var_type(q, v), var_type(q, u)))
-        return refuse_types(g);
     g->applied[cmp] = true;
     take(g, &p, t);
     vset vars = p.vars;
-    begin(g);
+    gen_begin(g);
     sb_cstr(g->b, "SELECT ");
     VSET_EACH (x, vars) {
         column(g, &p, x);
         sb_cstr(g->b, " AS ");
-        var_name(g, x);
+        gen_name(g, x);
         sb_cstr(g->b, ", ");
     }
     sb_printf(g->b, "r%u.w * (r%u.w - COALESCE(r%u.w, 0)) AS w", p.rels[0], t,
               m);
     from_clause(g, &p);
     sb_printf(g->b, " LEFT JOIN r%u ON r%u.", m, m);
-    var_name(g, v);
+    gen_name(g, v);
     sb_printf(g->b, " = r%u.", p.rels[0]);
-    var_name(g, u);
+    gen_name(g, u);
     VSET_EACH (x, rest) {
         sb_printf(g->b, " AND r%u.", m);
-        var_name(g, x);
-        sb_cstr(g->b, vset_has(g->p->vars, x) && !q->vars[x].nonnull
+        gen_name(g, x);
+        sb_cstr(g->b, x < q->n_vars && !q->vars[x].nonnull
                           ? " IS NOT DISTINCT FROM "
                           : " = ");
         sb_printf(g->b, "r%u.", t);
-        var_name(g, x);
+        gen_name(g, x);
     }
-    TRY(where_clause(g, &p));
+    where_clause(g, &p);
     consume(g, &p);
-    end(g, vars);
+    gen_end(g, vars);
     return OK;
 }
 
@@ -495,17 +289,17 @@ static enum status eliminate(struct gen *g, unsigned v, enum step step)
     if (!k.n)
         return OK; /* only existed in an atom that dropped it */
     unsigned open = open_cmps(g, v, k.vars, &cmp);
-    if (step == SUM && open == 1 && g->p->q->cmps[cmp].op == CMP_NE)
+    if (step == SUM && open == 1 && g->cmps[cmp].op == CMP_NE)
         return subtract(g, &k, v, cmp);
     while (open) {
         join_partner(g, v, cmp, &k);
         open = open_cmps(g, v, k.vars, &cmp);
     }
     vset rest = k.vars & ~vset_one(v);
-    begin(g);
-    TRY(step_select(g, &k, step, rest));
+    gen_begin(g);
+    step_select(g, &k, step, rest);
     consume(g, &k);
-    end(g, rest);
+    gen_end(g, rest);
     return OK;
 }
 
@@ -551,17 +345,57 @@ static enum status check_types(struct gen *g, bool *never)
         for (uint32_t c = 0; c < at->n_args; c++) {
             if (at->args[c].kind != TERM_VAR)
                 continue;
-            enum type a = t->cols[c].type, b = var_type(q, at->args[c].id);
+            enum type a = t->cols[c].type, b = gen_var_type(q, at->args[c].id);
             *never |= !type_comparable(a, b);
             if (type_comparable(a, b) && !sql_same_order(a, b))
-                return refuse_types(g);
+                return gen_refuse_types(g);
         }
     }
     for (uint32_t i = 0; i < q->n_calcs; i++)
         if (vset_has(g->p->vars, q->calcs[i].var) &&
-            !sql_same_order(q->calcs[i].e->type, var_type(q, q->calcs[i].var)))
-            return refuse_types(g);
+            !sql_same_order(q->calcs[i].e->type,
+                            gen_var_type(q, q->calcs[i].var)))
+            return gen_refuse_types(g);
     return OK;
+}
+
+/* Comparisons between variables of different atoms; those with a variable
+ * outside are for pushdown_exact.c. */
+static enum status list_cmps(struct gen *g)
+{
+    const struct cq *q = g->p->q;
+    for (uint32_t i = 0; i < q->n_cmps; i++) {
+        const struct cmp *c = &q->cmps[i];
+        vset both = term_var(c->l) | term_var(c->r);
+        bool decided = c->l.kind != TERM_VAR || c->r.kind != TERM_VAR;
+        for (size_t k = 0; k < g->p->n_atoms; k++)
+            decided |= vset_sub(both, atom_vars(q, g->p->atoms[k]));
+        if (!g->p->cmps[i] || decided || (both & g->p->outside))
+            continue;
+        if (!sql_same_order(gen_var_type(q, c->l.id), gen_var_type(q, c->r.id)))
+            return gen_refuse_types(g);
+        g->cmps[g->n_cmps++] = (struct gcmp){c->op, c->l.id, c->r.id};
+    }
+    return OK;
+}
+
+enum status gen_relations(struct gen *g, bool *never)
+{
+    const struct part *p = g->p;
+    *never = false;
+    TRY(check_types(g, never));
+    if (*never)
+        return OK;
+    g->exists = p->exists;
+    g->outs = p->outs;
+    g->boundary = p->boundary;
+    TRY(list_cmps(g));
+    for (size_t i = 0; i < p->n_atoms; i++)
+        TRY(gen_atom(g, p->atoms[i]));
+    if (p->outside)
+        TRY(gen_outside(g));
+    TRY(eliminate_all(g, g->exists, EXISTS));
+    return eliminate_all(g, g->outs, SUM);
 }
 
 enum status part_sql(struct source_counter *c, const struct part *p,
@@ -570,21 +404,14 @@ enum status part_sql(struct source_counter *c, const struct part *p,
     struct gen *g = NEW(&c->scratch, struct gen);
     if (!g)
         return err_nomem(err);
-    g->c = c;
-    g->p = p;
-    g->b = out;
-    g->err = err;
+    *g = (struct gen){.c = c, .p = p, .b = out, .err = err};
     bool never = false;
-    TRY(check_types(g, &never));
+    TRY(gen_relations(g, &never));
     if (never) {
         sb_cstr(out, "SELECT 0");
         return out->failed ? err_nomem(err) : OK;
     }
-    for (size_t i = 0; i < p->n_atoms; i++)
-        TRY(atom_rel(g, p->atoms[i]));
-    TRY(eliminate_all(g, p->exists, EXISTS));
-    TRY(eliminate_all(g, p->outs, SUM));
-    TRY(eliminate_all(g, p->boundary, MAX));
+    TRY(eliminate_all(g, g->boundary, MAX));
     sb_cstr(out, "\nSELECT ");
     unsigned n = 0;
     for (unsigned r = 0; r < g->n; r++)

@@ -53,20 +53,27 @@ struct str source_version(struct source *src, struct arena *a);
  * written here; no row is loaded. PostgreSQL and engines with its protocol.
  * The numbers are those of join_max (join.h); what the database might compute
  * differently is E_UNSUPPORTED, said when the counter is opened. The functions
- * fit struct sens_counter (sens.h); comparisons that reach outside F are not
- * offered.
+ * fit struct sens_counter (sens.h). exact: source_counter_max_exact will be
+ * asked too.
  */
 struct source_counter;
 enum status source_counter_open(struct source *src, const struct cq *q,
-                                const struct progress *p,
+                                bool exact, const struct progress *p,
                                 struct source_counter **out,
                                 struct err *err) WARN_UNUSED;
 void source_counter_close(struct source_counter *c); /* NULL allowed */
 /* ctx is the struct source_counter. */
 enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err) WARN_UNUSED;
+enum status source_counter_max_exact(void *ctx, aset f, vset boundary,
+                                     vset outs, u128 *out,
+                                     struct err *err) WARN_UNUSED;
 enum status source_counter_count(struct source_counter *c, u128 *out,
                                  struct err *err) WARN_UNUSED;
+/* GROUP BY: one count for each of the keys, as join_count_groups. */
+enum status source_counter_groups(struct source_counter *c,
+                                  const struct value *keys, size_t n_keys,
+                                  u128 *out, struct err *err) WARN_UNUSED;
 /* Would loading what q needs exceed about a third of `limit` bytes (0: of the
  * machine's memory)? By the catalogue's statistics; false for files. */
 enum status source_prefers_sql(struct source *src, const struct cq *q,

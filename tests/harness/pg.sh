@@ -4,6 +4,7 @@
 # end.
 #
 #     pg.sh start    prints the folder; a client gives host=FOLDER user=postgres
+#     pg.sh restart FOLDER    with the settings that were changed meanwhile
 #     pg.sh stop FOLDER
 #
 # Exit status 77: no server to be had on this machine (1 when CI is set).
@@ -51,6 +52,15 @@ start() {
     echo "$dir"
 }
 
+# The options of the command line win over settings, so those that a test may
+# change are left out here.
+restart() {
+    cd "$1" || exit 1
+    "${as[@]}" "$bin/pg_ctl" -s -w -D "$1/data" -m fast -l "$1/data/log" -o \
+        "-k $1 -c fsync=off -c shared_buffers=32MB -c max_connections=20" restart \
+        >/dev/null 2>&1 || { tail -3 "$1/data/log" >&2; exit 1; }
+}
+
 stop() {
     cd "$1" || exit 1
     "${as[@]}" "$bin/pg_ctl" -s -D "$1/data" -m immediate stop >/dev/null 2>&1
@@ -59,6 +69,7 @@ stop() {
 
 case "${1:-} ${2:-}" in
 "start ") start ;;
+"restart "?*) restart "$2" ;;
 "stop "?*) stop "$2" ;;
-*) echo "usage: pg.sh start | stop FOLDER" >&2; exit 2 ;;
+*) echo "usage: pg.sh start | restart FOLDER | stop FOLDER" >&2; exit 2 ;;
 esac

@@ -343,7 +343,36 @@ static void lost_connection(void **state)
     assert_true(pg_server_run("SELECT pg_terminate_backend(pid) FROM "
                               "pg_stat_activity WHERE application_name = "
                               "'dpcount'"));
-    assert_int_equal(source_load(f->src, NULL, f->st, NULL, &f->err), E_SOURCE);
+    assert_int_equal(source_load(f->src, NULL, f->st, NULL, &f->err), E_LOST);
+    assert_non_null(strstr(f->err.message, "lost the connection"));
+}
+
+/* Ends the server's process while rows come; the other end of the loop. */
+static bool kill_server(void *ctx, const char *what, uint64_t done,
+                        uint64_t total)
+{
+    bool *killed = ctx;
+    (void)what;
+    (void)total;
+    if (done && !*killed)
+        *killed = pg_server_run("SELECT pg_terminate_backend(pid) FROM "
+                                "pg_stat_activity WHERE application_name = "
+                                "'dpcount'");
+    return true;
+}
+
+static void lost_in_the_middle(void **state)
+{
+    struct fix *f = *state;
+    bool killed = false;
+    struct progress p = {kill_server, &killed};
+    NEED_SERVER;
+    assert_true(pg_server_run("CREATE TABLE t AS SELECT i AS a, 'text ' || i "
+                              "AS b FROM generate_series(1, 1000000) i"));
+    assert_int_equal(open_at(f, pg_server()), OK);
+    assert_int_equal(source_load(f->src, NULL, f->st, &p, &f->err), E_LOST);
+    assert_true(killed);
+    assert_non_null(strstr(f->err.message, "lost the connection"));
 }
 
 /* No password in any message, whatever is wrong with the string. */
@@ -371,9 +400,19 @@ static void no_passwords(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(types),        T(numerics), T(special_numbers), T(catalogue),
-        T(refused),      T(snapshot), T(odd_names),       T(version),
-        T(wanted),       T(declared), T(cancelled),       T(lost_connection),
+        T(types),
+        T(numerics),
+        T(special_numbers),
+        T(catalogue),
+        T(refused),
+        T(snapshot),
+        T(odd_names),
+        T(version),
+        T(wanted),
+        T(declared),
+        T(cancelled),
+        T(lost_connection),
+        T(lost_in_the_middle),
         T(no_passwords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

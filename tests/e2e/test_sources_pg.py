@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""PostgreSQL from the outside: passwords in no message and in no list of
+processes, every way to say where the server is, TLS, enums, views, and what
+a connection costs that is lost."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
+PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+PROGRAM = os.path.join(BUILD, "dpcount")
+SECRET = "s3cret-word"
+problems = []
+
+DDL = f"""
+CREATE ROLE reader LOGIN PASSWORD '{SECRET}';
+CREATE TYPE size AS ENUM ('small', 'medium', 'large');
+CREATE TABLE shirt(id integer PRIMARY KEY, size size NOT NULL, other size, name text);
+INSERT INTO shirt SELECT i, (ARRAY['small', 'medium', 'large'])[i % 3 + 1]::size, 'large', 'n' || i
+  FROM generate_series(1, 30) i;
+CREATE VIEW seen AS SELECT * FROM shirt;
+CREATE TABLE long AS SELECT i AS a, 'some text ' || i AS b FROM generate_series(1, 400000) i;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+"""
+
+
+def check(what, ok, more=""):
+    if not ok:
+        problems.append(f"{what}: {more}")
+
+
+def run(*args, env=None, **kw):
+    return subprocess.run([PROGRAM, *args], capture_output=True, text=True, check=False, timeout=60,
+                          env={**os.environ, **(env or {})}, **kw)
+
+
+def count(db, query, env=None, more=()):
+    r = run("count", "--format", "json", "--db", db, *more, query, env=env)
+    check(f"count {query}", r.returncode == 0, r.stdout + r.stderr)
+    return json.loads(r.stdout).get("count") if r.returncode == 0 else None
+
+
+def psql(server, sql, **kw):
+    return subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-h", server, "-U", "postgres"], input=sql,
+                          text=True, check=True, capture_output=True, **kw).stdout
+
+
+def cmdline(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as f:
+        return f.read().decode()
+
+
+def passwords(server):
+    """The arguments of a running dpcount, in each form of --db."""
+    forms = [["--db", f"postgresql://reader:{SECRET}@/postgres?host={server}"],
+             [f"--db=postgresql:///postgres?host={server}&user=reader&password={SECRET}"],
+             ["--db", f"host={server} user=reader password={SECRET} dbname=postgres"]]
+    lock = subprocess.Popen(["psql", "-qAt", "-h", server, "-U", "postgres"], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True)
+    lock.stdin.write("BEGIN; LOCK TABLE shirt IN ACCESS EXCLUSIVE MODE; SELECT 'locked';\n")
+    lock.stdin.flush()
+    lock.stdout.readline()
+    waiting = [subprocess.Popen([PROGRAM, "count", *form, "SELECT COUNT(*) FROM shirt"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True) for form in forms]
+    end = time.time() + 30
+    while psql(server, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader'") != "3\n" and time.time() < end:
+        time.sleep(0.05)
+    for form, p in zip(forms, waiting):
+        shown = cmdline(p.pid)
+        check("process list", "SELECT COUNT" in shown and SECRET not in shown, shown)
+    lock.stdin.write("COMMIT;\n")
+    lock.stdin.close()
+    lock.wait()
+    for p in waiting:
+        out, err = p.communicate()
+        check("count after the lock", p.returncode == 0 and out == "30\n", out + err)
+
+
+def messages(server):
+    """Whatever is wrong, the password is not repeated."""
+    url = f"postgresql://reader:{SECRET}@/postgres?host={server}"
+    wrong = [["count", "--db", url.replace("/postgres?", "/nowhere?"), "SELECT COUNT(*) FROM shirt"],
+             ["count", "--dbx=" + url, "SELECT COUNT(*) FROM shirt"],
+             ["count", url, "SELECT COUNT(*) FROM shirt"],
+             ["count", "--db", url, url],
+             ["count", "--db", url, "--db", url, "SELECT COUNT(*) FROM shirt"],
+             ["count", "--db", f"host={server} user=reader password='{SECRET}", "SELECT COUNT(*) FROM shirt"],
+             ["count", "--db", url, "SELECT COUNT(*) FROM nobody"]]
+    for args in wrong:
+        for form in ("text", "json"):
+            r = run(*args[:1], "--format", form, *args[1:])
+            check("a mistake is an error", r.returncode not in (0, 70), f"{args}")
+            check("no password in messages", SECRET not in r.stdout + r.stderr, r.stdout + r.stderr)
+
+
+def ways_in(server, folder):
+    """Service file and password file."""
+    service, passfile = os.path.join(folder, "service"), os.path.join(folder, "pass")
+    with open(service, "w") as f:
+        f.write(f"[here]\nhost={server}\nuser=reader\ndbname=postgres\n")
+    with open(passfile, "w") as f:
+        f.write(f"*:*:*:reader:{SECRET}\n")
+    os.chmod(passfile, 0o600)
+    env = {"PGSERVICEFILE": service, "PGPASSFILE": passfile}
+    # from here on the server asks for the password
+    hba = os.path.join(server, "data", "pg_hba.conf")
+    with open(hba) as f:
+        old = f.read()
+    with open(hba, "w") as f:
+        f.write("local all reader scram-sha-256\nhostssl all reader 127.0.0.1/32 scram-sha-256\n"
+                "hostnossl all reader 127.0.0.1/32 reject\n" + old)
+    psql(server, "SELECT pg_reload_conf()")
+    time.sleep(0.2)
+    check("service and password file", count("service=here", "SELECT COUNT(*) FROM shirt", env) == 30)
+    r = run("count", "--db", "service=here", "SELECT COUNT(*) FROM shirt", env={**env, "PGPASSFILE": "/dev/null"})
+    check("without a password", r.returncode == 5, r.stderr)
+    return env
+
+
+def tls(server, folder, env):
+    """A certificate of its own, checked and not trusted otherwise."""
+    if not shutil.which("openssl"):
+        print("skipped: TLS (no openssl)")
+        return
+    cert, key = os.path.join(server, "data", "server.crt"), os.path.join(server, "data", "server.key")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    st = os.stat(os.path.join(server, "data"))
+    os.chmod(key, 0o600)
+    if os.getuid() == 0:
+        os.chown(key, st.st_uid, st.st_gid)
+        os.chown(cert, st.st_uid, st.st_gid)
+    trusted = os.path.join(folder, "trusted.crt")
+    shutil.copy(cert, trusted)
+    port = 20000 + os.getpid() % 20000
+    psql(server, f"ALTER SYSTEM SET ssl = on; ALTER SYSTEM SET listen_addresses = '127.0.0.1'; "
+                 f"ALTER SYSTEM SET port = {port}")
+    restart = subprocess.run(["bash", PG, "restart", server], capture_output=True, text=True, check=False)
+    if restart.returncode:
+        check("restart with TLS", False, restart.stderr)
+        return
+    base = f"host=127.0.0.1 port={port} user=reader dbname=postgres"
+    good = f"{base} sslmode=verify-full sslrootcert={trusted}"
+    check("TLS", count(good, "SELECT COUNT(*) FROM shirt", env) == 30)
+    check("TLS pushdown", count(good, "SELECT COUNT(*) FROM shirt", env, ["--engine", "sql"]) == 30)
+    r = run("count", "--db", f"{base} sslmode=verify-full sslrootcert=/dev/null", "SELECT COUNT(*) FROM shirt", env=env)
+    check("an unknown certificate is refused", r.returncode == 5, r.stdout + r.stderr)
+    r = run("count", "--db", f"{base} sslmode=disable", "SELECT COUNT(*) FROM shirt", env=env)
+    check("the server wants TLS", r.returncode == 5, r.stdout + r.stderr)
+
+
+def enums(url):
+    """Equality of enums is that of their texts, their order is their own."""
+    for engine in ("embedded", "sql"):
+        more = ["--engine", engine]
+        check("enum =", count(url, "SELECT COUNT(*) FROM shirt WHERE size = 'small'", more=more) == 10)
+        check("enum IN", count(url, "SELECT COUNT(*) FROM shirt WHERE size IN ('small', 'large')", more=more) == 20)
+        check("enum <>", count(url, "SELECT COUNT(*) FROM shirt WHERE size <> other", more=more) == 20)
+        for condition in ("size < 'medium'", "size >= 'medium' AND id > 3", "size <= other",
+                          "NOT (size BETWEEN 'medium' AND 'large' OR id = 3)", "least(size, 'small') = 'small'"):
+            r = run("count", "--db", url, *more, f"SELECT COUNT(*) FROM shirt WHERE {condition}")
+            check(f"enum order {condition}", r.returncode == 3 and "order of an enum" in r.stderr, r.stdout + r.stderr)
+        r = run("count", "--db", url, *more, "Q(i) :- shirt(i, s, o, _), s < o.")
+        check("enum order in a rule", r.returncode == 3 and "order of an enum" in r.stderr, r.stdout + r.stderr)
+        r = run("count", "--db", url, *more, "SELECT COUNT(*) FROM seen")
+        check("a view", r.returncode == 3 and "is a view" in r.stderr, r.stdout + r.stderr)
+
+
+def killer(server, stop):
+    """Ends connections of dpcount while they copy."""
+    while not stop.is_set():
+        try:
+            psql(server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpcount' "
+                         "AND query LIKE 'COPY%'")
+        except subprocess.CalledProcessError:
+            pass
+
+
+def lost(server, url, folder):
+    """In the middle of a transfer: the owner is told, the analyst pays."""
+    ledger, log = os.path.join(folder, "ledger"), os.path.join(folder, "log")
+    run("budget", "init", "--ledger", ledger, "--epsilon", "10")
+    release = ["release", "--format", "json", "--ledger", ledger, "--owner-log", log, "--epsilon", "1", "--db", url]
+    query = "SELECT COUNT(DISTINCT b) FROM long"
+    stop = threading.Event()
+    thread = threading.Thread(target=killer, args=(server, stop))
+    thread.start()
+    try:
+        r = run("count", "--db", url, query)
+        check("lost, owner", r.returncode == 5 and "lost the connection" in r.stderr, f"{r.returncode} {r.stderr}")
+        r = run(*release, query)
+        check("lost, analyst", r.returncode == 5 and '"withheld"' in r.stdout and "connection" not in r.stdout, r.stdout)
+    finally:
+        stop.set()
+        thread.join()
+    with open(log) as f:
+        text = f.read()
+    check("lost, owner's log", "source-lost" in text and "lost the connection" in text, text)
+    shown = json.loads(run("budget", "show", "--ledger", ledger, "--format", "json").stdout)
+    check("lost, charged", '"spent": 1' in json.dumps(shown), json.dumps(shown))
+
+
+def main():
+    start = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
+    if start.returncode == 77:
+        print("skipped:", start.stderr.strip())
+        return
+    if start.returncode:
+        sys.exit(start.stderr)
+    server = start.stdout.strip()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            psql(server, DDL)
+            url = f"postgresql:///postgres?host={server}&user=postgres"
+            enums(url)
+            lost(server, url, folder)
+            messages(server)
+            passwords(server)
+            env = ways_in(server, folder)
+            tls(server, folder, env)
+    finally:
+        subprocess.run(["bash", PG, "stop", server], check=False)
+    for p in problems:
+        print(p)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
