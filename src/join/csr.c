@@ -29,8 +29,9 @@ uint64_t csr_weight(const struct csr *c, uint32_t l, uint32_t r)
 
 /* --- measuring ----------------------------------------------------------- */
 
-static bool measure(struct csr *c)
+static bool measure(struct csr *c, uint64_t *sums)
 {
+    c->sum = sums;
     c->max_w = c->n ? 1 : 0;
     for (uint32_t i = 0; i < c->n_left; i++) {
         uint32_t deg = c->off[i + 1] - c->off[i];
@@ -49,6 +50,8 @@ static bool measure(struct csr *c)
         }
         if (sum > c->max_sum)
             c->max_sum = sum;
+        if (sums)
+            sums[i] = sum;
         if (c->same_sides && deg && !c->has_loop)
             c->has_loop = csr_weight(c, i, i) > 0;
     }
@@ -103,7 +106,11 @@ static enum status complete(struct join *j, struct csr *c, bool *wide,
     TRY(transpose(j, c, t, err));
     c->id = j->n_factors++;
     t->id = j->n_factors++;
-    *wide = !measure(c) || !measure(t) || *wide;
+    uint64_t *sums = c->w ? NEWS(&j->arena, uint64_t, c->n_left) : NULL;
+    uint64_t *back = c->w ? NEWS(&j->arena, uint64_t, t->n_left) : NULL;
+    if (c->w && (!sums || !back))
+        return err_nomem(err);
+    *wide = !measure(c, sums) || !measure(t, back) || *wide;
     c->flip = equal_sides(c, t) ? c : t;
     t->flip = c;
     return OK;

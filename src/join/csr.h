@@ -12,7 +12,8 @@ struct csr {
     uint32_t n_left, n_right;
     uint32_t n; /* pairs */
     const uint32_t *off, *adj;
-    const uint64_t *w; /* by pair; NULL: all one */
+    const uint64_t *w;   /* by pair; NULL: all one */
+    const uint64_t *sum; /* of weights, by left id; NULL: use off */
     double mean2; /* degree of the left end of a random pair; for guesses */
     uint32_t max_deg;
     uint64_t max_w;

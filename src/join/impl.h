@@ -81,9 +81,19 @@ struct jcmp {
     uint32_t l, r;
 };
 
+/* Scratch memory that requests leave to the next one, so that it is not
+ * fetched from the system again and again. */
+struct spare {
+    void *p;
+    size_t n;
+    uint32_t level; /* of its user; 0: free */
+};
+
 struct join {
     struct mem *mem;
     struct arena arena;
+    VEC(struct spare) spares;
+    uint32_t spare_level;
     const struct cq *q;
     const struct store *st;
     struct join_options opt;
@@ -170,6 +180,14 @@ enum status exact_request(struct join *j, struct request *r, struct arena *a,
 /* Is there a value at this position of the augmented active domain? */
 bool exact_position_ok(const struct join *j, const struct request *r,
                        uint32_t v, uint64_t pos);
+
+/* --- spare.c ------------------------------------------------------------ */
+/* A block of n bytes with anything in it, until spare_close; NULL when memory
+ * is out. Not for worker threads. */
+void *spare_take(struct join *j, size_t n);
+/* What is taken between the two is given back by the latter; they nest. */
+void spare_open(struct join *j);
+void spare_close(struct join *j);
 
 /* --- join.c ------------------------------------------------------------- */
 /* Answers by key; keys of different length never meet. */

@@ -8,6 +8,7 @@
  * new, it is planned (plan.c) and summed or searched. Everything else, and
  * every number beyond 64 bits on the way, is the walker's.
  */
+#include "join/acyclic.h"
 #include "join/solve.h"
 
 #include <string.h>
@@ -16,6 +17,10 @@ static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
                              bool *fits, struct err *err)
 {
     struct arena a;
+    bool done = false;
+    TRY(acyclic_solve(j, g, out, &done, err));
+    if (done)
+        return OK;
     arena_init(&a, j->mem);
     struct plan *p = NEW(&a, struct plan);
     enum status s = p ? plan_make(j, &a, g, p, fits, err) : err_nomem(err);

@@ -1,0 +1,134 @@
+/*
+ * Trees with at most two boundary variables: see acyclic.h.
+ *
+ * A leaf that is combined inside its neighbour (a sum inside a maximum or a
+ * sum, an exists inside anything) is counted away, until one variable is left
+ * or the path between two boundary variables.
+ *
+ * Cost: one pass over the ids or pairs of each edge.
+ */
+#include "join/acyclic.h"
+
+#include <string.h>
+
+static uint64_t largest(const uint64_t *w, uint32_t n)
+{
+    uint64_t top = 0;
+    for (uint32_t i = 0; i < n; i++)
+        top = w[i] > top ? w[i] : top;
+    return top;
+}
+
+static uint32_t degree(const struct graph *g, unsigned v, uint32_t *edge)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        if (g->e[i].a == v || g->e[i].b == v) {
+            *edge = i;
+            n++;
+        }
+    return n;
+}
+
+static void begin(struct acyclic *x, struct join *j, const struct graph *g)
+{
+    memset(x, 0, sizeof *x);
+    x->j = j;
+    x->g = *g;
+    x->live = (gset)(((uint64_t)1 << g->n_vars) - 1);
+    for (uint32_t v = 0; v < g->n_vars; v++) {
+        x->top[v] =
+            g->v[v].unary ? largest(g->v[v].unary, g->v[v].n) : g->v[v].n > 0;
+        x->wide = x->wide || x->top[v] >= ACYCLIC_MOST;
+    }
+}
+
+/* Counts away what can be, except the variables of `keep`. */
+static enum status fold_leaves(struct acyclic *x, gset keep, struct err *err)
+{
+    bool again = true;
+    while (again && !x->wide) {
+        again = false;
+        for (unsigned v = 0; v < x->g.n_vars && !x->wide; v++) {
+            uint32_t edge = 0;
+            if (!(x->live & ~keep & gset_one(v)) ||
+                degree(&x->g, v, &edge) != 1)
+                continue;
+            const struct gedge *e = &x->g.e[edge];
+            if (x->g.v[v].kind < x->g.v[e->a == v ? e->b : e->a].kind)
+                continue;
+            TRY(acyclic_fold(x, v, edge, err));
+            again = true;
+        }
+    }
+    return OK;
+}
+
+static u128 total(const struct acyclic *x, unsigned v)
+{
+    const struct gvar *g = &x->g.v[v];
+    u128 sum = 0;
+    if (g->kind != W_SUM)
+        return g->kind == W_EXISTS ? (u128)(x->top[v] > 0) : x->top[v];
+    if (!g->unary)
+        return g->n;
+    for (uint32_t i = 0; i < g->n; i++)
+        sum += g->unary[i]; /* 2^32 numbers below 2^62 */
+    return sum;
+}
+
+/* Are the live variables a path of sums between two boundary variables? */
+static bool is_path(const struct acyclic *x, unsigned *a, unsigned *b)
+{
+    uint32_t ends = 0, edge = 0;
+    for (unsigned v = 0; v < x->g.n_vars; v++) {
+        if (!(x->live & gset_one(v)))
+            continue;
+        uint32_t d = degree(&x->g, v, &edge);
+        if (d == 2 && x->g.v[v].kind == W_SUM)
+            continue;
+        if (d != 1 || x->g.v[v].kind != W_MAX || ends == 2)
+            return false;
+        *(ends++ ? b : a) = v;
+    }
+    return ends == 2;
+}
+
+static enum status finish(struct acyclic *x, u128 *out, bool *done,
+                          struct err *err)
+{
+    unsigned a = 0, b = 0;
+    uint64_t best = 0;
+    if (x->wide)
+        return OK;
+    if (!(x->live & (x->live - 1))) {
+        *out = total(x, (unsigned)__builtin_ctz(x->live));
+        *done = true;
+        return OK;
+    }
+    if (!is_path(x, &a, &b))
+        return OK;
+    TRY(acyclic_pairs(x, a, b, NULL, &best, done, err));
+    *out = best;
+    return OK;
+}
+
+enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
+                          bool *done, struct err *err)
+{
+    struct acyclic x;
+    uint32_t n_max = 0;
+    *done = false;
+    for (uint32_t v = 0; v < g->n_vars; v++)
+        n_max += g->v[v].kind == W_MAX;
+    /* the graph hangs together: this many edges are a tree */
+    if (g->n_nes || g->n_edges + 1 != g->n_vars || n_max > 2)
+        return OK;
+    spare_open(j);
+    begin(&x, j, g);
+    enum status s = fold_leaves(&x, 0, err);
+    if (s == OK)
+        s = finish(&x, out, done, err);
+    spare_close(j);
+    return s;
+}
