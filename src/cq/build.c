@@ -372,6 +372,15 @@ static enum status untyped_calc(struct finish *f, const struct var *v)
     return E_TYPE;
 }
 
+/* Repeated predicates are one. */
+static void keep_pred(struct cq *q, struct pred p)
+{
+    for (uint32_t i = 0; i < q->n_preds; i++)
+        if (q->preds[i].atom == p.atom && expr_equal(q->preds[i].e, p.e))
+            return;
+    q->preds[q->n_preds++] = p;
+}
+
 static enum status finish_calcs(struct finish *f, const uint32_t *moved)
 {
     struct cq_builder *b = f->b;
@@ -385,8 +394,9 @@ static enum status finish_calcs(struct finish *f, const uint32_t *moved)
         struct calc c = b->calcs.p[i];
         c.atom = moved[c.atom];
         if (f->consts[c.var]) {
-            TRY(calc_as_pred(f, &c, f->consts[c.var], &q->preds[q->n_preds]));
-            q->n_preds++;
+            struct pred p;
+            TRY(calc_as_pred(f, &c, f->consts[c.var], &p));
+            keep_pred(q, p);
             continue;
         }
         c.var = f->number[c.var];
@@ -402,15 +412,10 @@ static enum status finish_calcs(struct finish *f, const uint32_t *moved)
     }
     for (size_t i = 0; i < b->preds.n; i++) {
         struct pred p = {.atom = moved[b->preds.p[i].atom]};
-        uint32_t same = 0;
         p.e = expr_map(b->arena, b->preds.p[i].e, f->number, f->consts);
         if (!p.e)
             return err_nomem(f->err);
-        while (same < q->n_preds && !(q->preds[same].atom == p.atom &&
-                                      expr_equal(q->preds[same].e, p.e)))
-            same++;
-        if (same == q->n_preds)
-            q->preds[q->n_preds++] = p;
+        keep_pred(q, p);
     }
     return OK;
 }
