@@ -1,7 +1,8 @@
 /*
  * Do the declared constraints hold in the data? A constraint (X, Y, k) is
- * checked by sorting row numbers by X, then Y, and counting distinct Y in
- * each run of X: O(n log n) comparisons, memory for one index.
+ * checked by numbering the groups of rows that agree in X, and in them those
+ * that agree in Y too (store/partition.h), and counting the latter for each of
+ * the former: O(rows) for each column, and exact.
  *
  * Whole rows: Y is all columns, of which only some may be loaded. Then every
  * row counts as its own value when the constraint is a key or a bound on the
@@ -9,42 +10,22 @@
  *
  * NULL: a row with a NULL in X is not constrained, as in SQL's UNIQUE.
  */
-#include <stdlib.h>
-
+#include <string.h>
 #include "release/evaluate.h"
+#include "store/partition.h"
 
-struct order {
+struct check {
+    struct prepared *p;
+    uint32_t table;
     const struct store_table *t;
     const struct degree *d;
-    const uint32_t *y;
-    size_t n_y;
+    bool rows_differ; /* every row is a value of its own */
 };
 
-static int compare_cols(const struct store_table *t, const uint32_t *cols,
-                        size_t n, size_t a, size_t b)
+static bool x_has_null(const struct check *c, size_t row)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct value va = column_value(&t->cols[cols[i]], a);
-        struct value vb = column_value(&t->cols[cols[i]], b);
-        int c = value_cmp(&va, &vb);
-        if (c)
-            return c;
-    }
-    return 0;
-}
-
-static int compare_rows(const void *pa, const void *pb, void *ctx)
-{
-    const struct order *o = ctx;
-    size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
-    int c = compare_cols(o->t, o->d->x, o->d->n_x, a, b);
-    return c ? c : compare_cols(o->t, o->y, o->n_y, a, b);
-}
-
-static bool x_has_null(const struct order *o, size_t row)
-{
-    for (size_t i = 0; i < o->d->n_x; i++)
-        if (column_is_null(&o->t->cols[o->d->x[i]], row))
+    for (size_t i = 0; i < c->d->n_x; i++)
+        if (column_is_null(&c->t->cols[c->d->x[i]], row))
             return true;
     return false;
 }
@@ -57,64 +38,96 @@ static bool loaded(const struct store_table *t, const uint32_t *cols, size_t n)
     return true;
 }
 
-static enum status report(struct prepared *p, const struct order *o,
-                          uint32_t table, u128 found, size_t row, size_t other,
-                          struct violations *out, struct err *err)
+static enum status report(const struct check *c, u128 found, size_t row,
+                          size_t other, struct violations *out, struct err *err)
 {
-    struct violation v = {table, o->d, found, NULL, row + 1, other + 1};
-    v.x = NEWS(&p->arena, struct value, o->d->n_x);
+    struct violation v = {c->table, c->d, found, NULL, row + 1, other + 1};
+    v.x = NEWS(&c->p->arena, struct value, c->d->n_x);
     if (!v.x)
         return err_nomem(err);
-    for (size_t i = 0; i < o->d->n_x; i++)
-        v.x[i] = column_value(&o->t->cols[o->d->x[i]], row);
-    return VEC_PUSH(&p->arena, &out->list, v) ? OK : err_nomem(err);
+    for (size_t i = 0; i < c->d->n_x; i++)
+        v.x[i] = column_value(&c->t->cols[c->d->x[i]], row);
+    return VEC_PUSH(&c->p->arena, &out->list, v) ? OK : err_nomem(err);
 }
 
-/* Walks the sorted rows; `rows_differ`: every row is a value of its own. */
-static enum status scan(struct prepared *p, const struct order *o,
-                        uint32_t table, const size_t *rows, size_t n,
-                        bool rows_differ, struct violations *out,
-                        struct err *err)
+static enum status refine(struct partition *g, const struct store_table *t,
+                          const uint32_t *cols, size_t n, struct err *err)
 {
-    size_t first = 0;
-    u128 distinct = 0, worst = 0;
-    size_t worst_row = 0, worst_other = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i &&
-            !compare_cols(o->t, o->d->x, o->d->n_x, rows[i - 1], rows[i])) {
-            if (rows_differ ||
-                compare_cols(o->t, o->y, o->n_y, rows[i - 1], rows[i]))
-                distinct++;
-        } else {
-            first = i;
-            distinct = 1;
+    for (size_t i = 0; i < n; i++)
+        TRY(partition_refine(g, &t->cols[cols[i]], err));
+    return OK;
+}
+
+struct tally { /* of a group of X */
+    uint32_t first, n;
+};
+
+/*
+ * fine: the groups of X and Y, numbered as their first rows come, so a row
+ * brings a new value of Y just when its number is the next one; NULL: each
+ * row does. The group with the most, the earliest of equals, is reported.
+ */
+static enum status count(const struct check *c, const struct partition *x,
+                         const struct partition *fine, struct tally *tally,
+                         struct violations *out, struct err *err)
+{
+    uint32_t seen = 0, groups = 0, worst = 0;
+    size_t first = 0, other = 0;
+    for (size_t r = 0; r < x->n_rows; r++) {
+        struct tally *g = &tally[x->group[r]];
+        if (x->group[r] == groups) {
+            groups++;
+            g->first = (uint32_t)r;
         }
-        if (distinct > worst && !x_has_null(o, rows[i])) {
-            worst = distinct;
-            worst_row = rows[first];
-            worst_other = rows[i];
+        if (fine && fine->group[r] != seen)
+            continue;
+        seen++;
+        if (++g->n > worst && !x_has_null(c, r)) {
+            worst = g->n;
+            first = g->first;
+            other = r;
         }
     }
-    return worst > o->d->k
-               ? report(p, o, table, worst, worst_row, worst_other, out, err)
-               : OK;
+    return worst > c->d->k ? report(c, worst, first, other, out, err) : OK;
 }
 
-static enum status check_one(struct prepared *p, uint32_t table,
-                             const struct store_table *t,
-                             const struct degree *d, size_t *rows,
-                             struct violations *out, struct err *err)
+/* Groups of X and Y, refined from those of X; counted for each X. */
+static enum status count_y(const struct check *c, const struct partition *x,
+                           struct tally *tally, struct violations *out,
+                           struct err *err)
 {
-    bool whole = d->y_is_all || d->n_y == t->n_cols;
-    bool rows_differ = whole && (d->is_key || d->n_x == 0);
-    struct order o = {t, d, d->y, rows_differ ? 0 : d->n_y};
-    if (!loaded(t, d->x, d->n_x) || !loaded(t, o.y, o.n_y))
+    struct partition fine;
+    if (c->rows_differ)
+        return count(c, x, NULL, tally, out, err);
+    TRY(partition_new(x->mem, x->n_rows, &fine, err));
+    memcpy(fine.group, x->group, x->n_rows * sizeof *x->group);
+    fine.n_groups = x->n_groups;
+    enum status s = refine(&fine, c->t, c->d->y, c->d->n_y, err);
+    if (s == OK)
+        s = count(c, x, &fine, tally, out, err);
+    partition_free(&fine);
+    return s;
+}
+
+static enum status check_one(const struct check *c, struct violations *out,
+                             struct err *err)
+{
+    struct mem *m = &c->p->session->mem;
+    struct partition x;
+    size_t n_y = c->rows_differ ? 0 : c->d->n_y;
+    if (!loaded(c->t, c->d->x, c->d->n_x) || !loaded(c->t, c->d->y, n_y))
         return err_internal(err, "evaluate_constraints: column not loaded");
-    for (size_t i = 0; i < t->n_rows; i++)
-        rows[i] = i;
-    qsort_r(rows, t->n_rows, sizeof *rows, compare_rows, &o);
+    TRY(partition_new(m, c->t->n_rows, &x, err));
+    enum status s = refine(&x, c->t, c->d->x, c->d->n_x, err);
+    size_t size = (x.n_groups + 1) * sizeof(struct tally);
+    if (s == OK) {
+        struct tally *tally = mem_alloc(m, size);
+        s = tally ? count_y(c, &x, tally, out, err) : store_nomem(m, err);
+        mem_free(m, tally, size);
+    }
+    partition_free(&x);
     out->n_checked++;
-    return scan(p, &o, table, rows, t->n_rows, rows_differ, out, err);
+    return s;
 }
 
 static enum status check_table(struct prepared *p, uint32_t table,
@@ -122,17 +135,14 @@ static enum status check_table(struct prepared *p, uint32_t table,
                                struct violations *out, struct err *err)
 {
     const struct table *def = &p->schema.tables.p[table];
-    enum status s = OK;
-    if (!def->degrees.n)
-        return OK;
-    size_t bytes = (t->n_rows ? t->n_rows : 1) * sizeof(size_t);
-    size_t *rows = mem_alloc(&p->session->mem, bytes);
-    if (!rows)
-        return store_nomem(&p->session->mem, err);
-    for (size_t i = 0; s == OK && i < def->degrees.n; i++)
-        s = check_one(p, table, t, &def->degrees.p[i], rows, out, err);
-    mem_free(&p->session->mem, rows, bytes);
-    return s;
+    for (size_t i = 0; i < def->degrees.n; i++) {
+        const struct degree *d = &def->degrees.p[i];
+        bool whole = d->y_is_all || d->n_y == t->n_cols;
+        bool rows_differ = whole && (d->is_key || d->n_x == 0);
+        struct check c = {p, table, t, d, rows_differ};
+        TRY(check_one(&c, out, err));
+    }
+    return OK;
 }
 
 enum status evaluate_constraints(struct prepared *p, const struct store *st,
