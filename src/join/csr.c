@@ -29,9 +29,16 @@ uint64_t csr_weight(const struct csr *c, uint32_t l, uint32_t r)
 
 /* --- measuring ----------------------------------------------------------- */
 
-static bool measure(struct csr *c, uint64_t *sums)
+/* Where figures go that are kept by left id; NULL: not kept. */
+struct figures {
+    uint32_t *mid;
+    uint64_t *sums;
+};
+
+static bool measure(struct csr *c, struct figures f)
 {
-    c->sum = sums;
+    c->mid = f.mid;
+    c->sum = f.sums;
     c->max_w = c->n ? 1 : 0;
     for (uint32_t i = 0; i < c->n_left; i++) {
         uint32_t deg = c->off[i + 1] - c->off[i];
@@ -50,10 +57,13 @@ static bool measure(struct csr *c, uint64_t *sums)
         }
         if (sum > c->max_sum)
             c->max_sum = sum;
-        if (sums)
-            sums[i] = sum;
-        if (c->same_sides && deg && !c->has_loop)
-            c->has_loop = csr_weight(c, i, i) > 0;
+        if (f.sums)
+            f.sums[i] = sum;
+        if (!f.mid)
+            continue;
+        f.mid[i] = csr_seek(c, i, i);
+        if (f.mid[i] < c->off[i + 1] && c->adj[f.mid[i]] == i)
+            c->has_loop = true;
     }
     return true;
 }
@@ -96,6 +106,13 @@ static enum status transpose(struct join *j, const struct csr *c, struct csr *t,
     return OK;
 }
 
+static bool room_for(struct join *j, const struct csr *c, struct figures *f)
+{
+    f->mid = c->same_sides ? NEWS(&j->arena, uint32_t, c->n_left) : NULL;
+    f->sums = c->w ? NEWS(&j->arena, uint64_t, c->n_left) : NULL;
+    return (f->mid || !c->same_sides) && (f->sums || !c->w);
+}
+
 /* Gives c its reverse and its figures; *wide: a sum left 64 bits. */
 static enum status complete(struct join *j, struct csr *c, bool *wide,
                             struct err *err)
@@ -104,13 +121,12 @@ static enum status complete(struct join *j, struct csr *c, bool *wide,
     if (!t)
         return err_nomem(err);
     TRY(transpose(j, c, t, err));
+    struct figures there, back;
     c->id = j->n_factors++;
     t->id = j->n_factors++;
-    uint64_t *sums = c->w ? NEWS(&j->arena, uint64_t, c->n_left) : NULL;
-    uint64_t *back = c->w ? NEWS(&j->arena, uint64_t, t->n_left) : NULL;
-    if (c->w && (!sums || !back))
+    if (!room_for(j, c, &there) || !room_for(j, t, &back))
         return err_nomem(err);
-    *wide = !measure(c, sums) || !measure(t, back) || *wide;
+    *wide = !measure(c, there) || !measure(t, back) || *wide;
     c->flip = equal_sides(c, t) ? c : t;
     t->flip = c;
     return OK;

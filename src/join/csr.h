@@ -12,6 +12,7 @@ struct csr {
     uint32_t n_left, n_right;
     uint32_t n; /* pairs */
     const uint32_t *off, *adj;
+    const uint32_t *mid; /* same_sides: first neighbour of i not below i */
     const uint64_t *w;   /* by pair; NULL: all one */
     const uint64_t *sum; /* of weights, by left id; NULL: use off */
     double mean2; /* degree of the left end of a random pair; for guesses */

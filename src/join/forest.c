@@ -43,7 +43,8 @@ static uint32_t add_node(struct planting *p, unsigned v, const struct csr *up)
     struct tnode *n = &p->t->node[p->t->n_nodes];
     memset(n, 0, sizeof *n);
     n->var = (uint8_t)v;
-    n->power = 1;
+    n->power = (uint8_t)(1 + p->g->v[v].twins);
+    n->falling = p->g->v[v].twins;
     n->kind = p->g->v[v].kind;
     n->n = p->g->v[v].n;
     n->unary = p->g->v[v].unary;
@@ -85,10 +86,11 @@ static uint32_t inner_edges(const struct planting *p)
 static bool same_subtree(const struct tree *t, uint32_t a, uint32_t b)
 {
     const struct tnode *x = &t->node[a], *y = &t->node[b];
-    if (x->kind != y->kind || x->up != y->up || x->unary != y->unary ||
-        x->differ != y->differ || x->below != y->below ||
-        x->n_lists != y->n_lists || x->n_kids != y->n_kids ||
-        x->below_parent != y->below_parent || x->power != y->power)
+    if (x->falling || y->falling || x->kind != y->kind || x->up != y->up ||
+        x->unary != y->unary || x->differ != y->differ ||
+        x->below != y->below || x->n_lists != y->n_lists ||
+        x->n_kids != y->n_kids || x->below_parent != y->below_parent ||
+        x->power != y->power)
         return false;
     for (uint32_t i = 0; i < x->n_lists; i++)
         if (x->lists[i].x != y->lists[i].x || x->lists[i].c != y->lists[i].c)

@@ -24,6 +24,7 @@ struct tnode {
     bool is_free;      /* a leaf that only limits and exclusions restrict */
     bool is_mark;      /* a leaf of ones: kept as bytes */
     bool below_parent; /* its id is below the parent's */
+    bool falling;      /* the power is falling: twins, all different */
     enum walk_kind kind;
     uint32_t n;
     gset differ;          /* fixed variables whose id it must not have */

@@ -141,13 +141,15 @@ static bool fits(struct twork *w, const struct tnode *k, uint64_t top)
     return !w->wide;
 }
 
-static uint64_t power_of(struct twork *w, uint64_t v, uint32_t power)
+/* A message as often as its child counts. */
+static uint64_t power_of(struct twork *w, uint64_t v, const struct tnode *k)
 {
     uint64_t p = v;
-    if (v > 1)
-        while (--power)
-            if (!u64_mul(p, v, &p))
-                w->wide = true;
+    if (v < 2)
+        return k->falling ? 0 : v;
+    for (uint32_t i = 1; i < k->power; i++)
+        if (!u64_mul(p, k->falling ? (v > i ? v - i : 0) : v, &p))
+            w->wide = true;
     return p;
 }
 
@@ -239,7 +241,7 @@ static void pull(const struct tnode *k, struct twork *w,
         uint32_t id = x->ids[i];
         uint64_t m = pull_one(k, kid, fixed, limit, id);
         if (k->power > 1)
-            m = power_of(w, m, k->power);
+            m = power_of(w, m, k);
         uint64_t v = 0;
         if (!u64_mul(x->val[id], m, &v))
             w->wide = true;
@@ -298,7 +300,7 @@ static void support_push(const struct tnode *n, const struct tnode *k,
         uint32_t id = x->ids[i];
         uint64_t v = x->val[id];
         if (k->power > 1)
-            v = power_of(w, v, k->power);
+            v = power_of(w, v, k);
         if (!plain) {
             uint64_t u = weight_at(n, w, fixed, id, UINT32_MAX);
             if (u != 1 && !u64_mul(v, u, &v))
@@ -323,7 +325,7 @@ static void push_into(const struct tnode *n, const struct tnode *k,
     for (uint32_t i = 0; i < x->n_ids; i++) {
         uint32_t id = x->ids[i];
         uint64_t v = 0;
-        if (!u64_mul(x->val[id], power_of(w, w->acc[id], k->power), &v))
+        if (!u64_mul(x->val[id], power_of(w, w->acc[id], k), &v))
             w->wide = true;
         x->val[id] = v;
         if (v > x->top)

@@ -311,6 +311,18 @@ static bool message(const struct gvar *w, const struct csr *c, uint64_t *out)
     return true;
 }
 
+/* All different: each of the twins has one value less to choose from. */
+static bool falling(uint64_t *m, uint32_t n, uint32_t twins)
+{
+    for (uint32_t u = 0; u < n; u++) {
+        uint64_t v = m[u];
+        for (uint32_t i = 1; i <= twins; i++)
+            if (!u64_mul(m[u], v > i ? v - i : 0, &m[u]))
+                return false;
+    }
+    return true;
+}
+
 static bool has_ne(const struct graph *g, unsigned v)
 {
     for (uint32_t i = 0; i < g->n_nes; i++)
@@ -341,7 +353,7 @@ static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
     uint64_t *m = NEWS(a, uint64_t, c->n_left);
     if (!m)
         return err_nomem(err);
-    if (!message(&g->v[v], c, m)) {
+    if (!message(&g->v[v], c, m) || !falling(m, c->n_left, g->v[v].twins)) {
         *fits = false;
         return OK;
     }
@@ -361,7 +373,8 @@ enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
                 has_ne(g, v))
                 continue;
             unsigned u = g->e[edge].a == v ? g->e[edge].b : g->e[edge].a;
-            if (g->v[v].kind < g->v[u].kind)
+            /* twins are leaves to the end: theirs is the power */
+            if (g->v[v].kind < g->v[u].kind || g->v[u].twins)
                 continue;
             TRY(fold_leaf(a, g, v, edge, fits, err));
             *gone |= gset_one(v);

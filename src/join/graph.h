@@ -19,6 +19,8 @@ typedef uint32_t gset; /* variables of a graph */
 struct gvar {
     uint32_t n; /* ids */
     enum walk_kind kind;
+    uint8_t twins;         /* it stands for itself and so many more, all with
+                            * the same edges and all different */
     const uint64_t *unary; /* NULL: all one */
     /* the factors whose product it is, rising; G_UNNAMED: not known */
     uint32_t n_names, names[G_NAMES];

@@ -16,6 +16,7 @@ struct room {
     struct twork main, other;
     uint32_t *only;
     uint8_t *asked;
+    uint32_t *count;
     struct candidate *lists[RUNNER_LISTS];
 };
 
@@ -38,7 +39,8 @@ static struct room *room_new(struct join *j, uint32_t nodes, uint32_t ids,
     enum status t = twork_open(&x->other, j->mem, nodes, ids, err);
     x->only = NEWS(&x->main.arena, uint32_t, ids);
     x->asked = NEWS(&x->main.arena, uint8_t, ids);
-    if (s == OK && t == OK && x->only && x->asked)
+    x->count = NEWS(&x->main.arena, uint32_t, ids);
+    if (s == OK && t == OK && x->only && x->asked && x->count)
         return x;
     room_free(j, x);
     return NULL;
@@ -83,6 +85,7 @@ enum status runner_open(struct runner *r, const struct plan *p, struct err *err)
     r->other = x->other;
     r->only = x->only;
     r->asked = x->asked;
+    r->count = x->count;
     return OK;
 }
 

@@ -61,8 +61,9 @@ struct runner {
     bool wide;
     uint64_t steps;
     bool stop;
-    uint32_t *only; /* ids of interest at the root */
-    uint8_t *asked; /* by id: is it in `only`? */
+    uint32_t *only;  /* ids of interest at the root */
+    uint8_t *asked;  /* by id: is it in `only`? Kernels: marks */
+    uint32_t *count; /* kernels: by root id */
     struct room *room;
 };
 enum status runner_open(struct runner *r, const struct plan *p,

@@ -6,6 +6,7 @@
  * corrections of inequalities are computed for those ids only where the
  * uncorrected value is still larger.
  */
+#include "join/kernel.h"
 #include "join/search.h"
 
 #include <string.h>
@@ -25,6 +26,10 @@ struct max_job {
     uint32_t n_roots;
     uint64_t limit; /* no value is larger */
     bool cheap;     /* trying all ids costs less than bounding them */
+    struct kernel k;
+    bool by_kernel; /* bounds too: the root is a boundary variable */
+    /* with a kernel: the least root id whose bound has this rank or more */
+    uint32_t lowest[CANDIDATE_RANKS];
     atomic_ullong best;
     atomic_uint next;
     atomic_bool wide;
@@ -158,6 +163,17 @@ static void root_values(struct max_runner *m)
 
 static void leaf_value(struct max_runner *m)
 {
+    const struct max_job *job = m->job;
+    uint32_t x = m->r.fixed[job->p->x[0]];
+    if (job->by_kernel) {
+        uint32_t least = job->lowest[candidate_rank(best_of(m))];
+        improve(m, kernel_max(&job->k, &m->r, x, least));
+        return;
+    }
+    if (job->k.ok) {
+        improve(m, kernel_sum(&job->k, &m->r, x, x + 1));
+        return;
+    }
     if (m->r.p->root >= 0) {
         root_values(m);
         return;
@@ -264,6 +280,30 @@ static uint32_t all_candidates(struct max_job *job)
     return v->n;
 }
 
+static uint32_t kernel_candidates(struct max_job *job)
+{
+    const struct gvar *v = &job->p->g.v[job->p->x[0]];
+    uint32_t n = 0;
+    for (uint32_t id = 0; id < v->n; id++) {
+        struct candidate c = {kernel_bound(&job->k, id), id};
+        job->first[n] = c;
+        n += c.bound > 0;
+    }
+    return n;
+}
+
+static void kernel_roots(struct max_job *job)
+{
+    uint32_t n = job->p->g.v[job->p->root].n;
+    for (uint32_t i = 0; i < CANDIDATE_RANKS; i++)
+        job->lowest[i] = n;
+    for (uint32_t id = n; id-- > 0;)
+        job->lowest[candidate_rank(kernel_root_bound(&job->k, id))] = id;
+    for (uint32_t i = CANDIDATE_RANKS - 1; i-- > 0;)
+        if (job->lowest[i + 1] < job->lowest[i])
+            job->lowest[i] = job->lowest[i + 1];
+}
+
 /* Candidates of the first variable: the best bound goes first and alone, its
  * value then leaves few others. */
 static void first_candidates(struct max_job *job, struct max_runner *m)
@@ -275,7 +315,8 @@ static void first_candidates(struct max_job *job, struct max_runner *m)
         job->n_first = all_candidates(job);
         return;
     }
-    job->n_first = bound_eval(&job->level[0], &m->r, 0, job->first);
+    job->n_first = job->k.ok ? kernel_candidates(job)
+                             : bound_eval(&job->level[0], &m->r, 0, job->first);
     for (uint32_t i = 1; i < job->n_first; i++)
         if (job->first[i].bound > job->first[top].bound)
             top = i;
@@ -294,7 +335,9 @@ static void first_candidates(struct max_job *job, struct max_runner *m)
 static void root_candidates(struct max_job *job, struct max_runner *m)
 {
     struct plan *p = job->p;
-    if (p->root < 0 || !p->n_x || job->cheap)
+    if (job->by_kernel)
+        kernel_roots(job);
+    if (job->by_kernel || p->root < 0 || !p->n_x || job->cheap)
         return;
     job->roots = m->store[ROOT_LIST];
     job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
@@ -307,6 +350,10 @@ static enum status prepare(struct max_job *job, struct err *err)
     gset fixed = 0;
     double pairs = 0;
     job->limit = bound_limit(p);
+    kernel_make(p, 1, &job->k);
+    job->by_kernel = job->k.ok && p->root >= 0;
+    if (job->by_kernel)
+        return OK;
     if (p->n_max == 1 && p->n_x == 1)
         job->cheap = plan_work(p, p->x[0], &pairs) < CHEAP * pairs;
     for (uint32_t l = 0; l < p->n_max; l++) {

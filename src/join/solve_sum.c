@@ -2,7 +2,7 @@
  * Sums: nested loops over the fixed variables, messages inside. The values
  * of the first fixed variable are shared out to threads in small chunks.
  */
-#include "join/solve.h"
+#include "join/kernel.h"
 
 #include <string.h>
 
@@ -132,6 +132,7 @@ struct sum_job {
     struct plan *p;
     atomic_uint next;
     atomic_bool wide;
+    struct kernel k;
     __int128 sums[256];
 };
 
@@ -163,7 +164,9 @@ static enum status sum_worker(void *ctx, unsigned number)
         if (at >= p->g.v[v].n || atomic_load(&job->wide) || runner_stopped(&r))
             break;
         uint32_t end = at + CHUNK < p->g.v[v].n ? at + CHUNK : p->g.v[v].n;
-        for (; at < end && !r.wide; at++)
+        if (job->k.ok)
+            sum += kernel_sum(&job->k, &r, at, end);
+        for (; !job->k.ok && at < end && !r.wide; at++)
             if (may_occur(p, v, at))
                 sum += sum_at(&r, 0, at);
     }
@@ -182,6 +185,7 @@ enum status solve_sum(struct plan *p, u128 *out, bool *fits, struct err *err)
     if (!job)
         return err_nomem(err);
     job->p = p;
+    kernel_make(p, CHUNK, &job->k);
     __int128 sum = 0;
     if (!p->n_x) {
         struct runner r;

@@ -93,6 +93,109 @@ static enum status expand(struct expansion *x, const struct sterm *t)
     return expand(x, a);
 }
 
+/* --- twins ----------------------------------------------------------------
+ * Leaves with the same edges that must all differ need no terms: if one has
+ * m choices, the next has m - 1 left, and so on. Edges have no weights, so
+ * that a message is a number of choices. */
+
+static const struct csr *edge_to(const struct graph *g, unsigned from,
+                                 unsigned to)
+{
+    for (uint32_t i = 0; i < g->n_edges; i++) {
+        if (g->e[i].a == from && g->e[i].b == to)
+            return g->e[i].ab;
+        if (g->e[i].b == from && g->e[i].a == to)
+            return g->e[i].ab->flip;
+    }
+    return NULL;
+}
+
+static bool must_differ(const struct graph *g, unsigned u, unsigned v)
+{
+    for (uint32_t i = 0; i < g->n_nes; i++)
+        if ((g->ne[i].a == u && g->ne[i].b == v) ||
+            (g->ne[i].a == v && g->ne[i].b == u))
+            return true;
+    return false;
+}
+
+/* One unfixed neighbour, counted, without weights of its own. */
+static bool plain_leaf(const struct plan *p, const struct sterm *t, unsigned v)
+{
+    uint32_t inner = 0;
+    if ((t->gone | p->x_set) & gset_one(v) || (int)v == p->root ||
+        t->g.v[v].kind != W_SUM || t->g.v[v].unary)
+        return false;
+    for (unsigned w = 0; w < t->g.n_vars; w++) {
+        const struct csr *c = edge_to(&t->g, w, v);
+        if (c && c->w)
+            return false;
+        inner += c && !(p->x_set & gset_one(w));
+    }
+    return inner == 1;
+}
+
+/* u and v are alike, differ, and differ from no other unfixed variable that
+ * is not such a twin as well. */
+static bool are_twins(const struct plan *p, const struct sterm *t, unsigned u,
+                      unsigned v)
+{
+    const struct graph *g = &t->g;
+    gset below = t->lim.below_first;
+    if (!plain_leaf(p, t, u) || !plain_leaf(p, t, v) || !must_differ(g, u, v) ||
+        !(below & gset_one(u)) != !(below & gset_one(v)) ||
+        g->v[u].n != g->v[v].n)
+        return false;
+    for (unsigned w = 0; w < g->n_vars; w++) {
+        if (w == u || w == v)
+            continue;
+        if (edge_to(g, w, u) != edge_to(g, w, v) ||
+            must_differ(g, w, u) != must_differ(g, w, v))
+            return false;
+    }
+    return true;
+}
+
+/* The twins of u; empty if u differs from an unfixed variable besides. */
+static gset twins_of(const struct plan *p, const struct sterm *t, unsigned u)
+{
+    gset twins = 0;
+    for (unsigned v = 0; v < t->g.n_vars; v++)
+        if (v != u && are_twins(p, t, u, v))
+            twins |= gset_one(v);
+    for (unsigned w = 0; w < t->g.n_vars; w++)
+        if (!((twins | p->x_set) & gset_one(w)) && must_differ(&t->g, u, w))
+            return 0;
+    return twins;
+}
+
+static void drop_vars(struct sterm *t, gset gone)
+{
+    struct graph *g = &t->g;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        if (!((gset_one(g->e[i].a) | gset_one(g->e[i].b)) & gone))
+            g->e[n++] = g->e[i];
+    g->n_edges = n;
+    n = 0;
+    for (uint32_t i = 0; i < g->n_nes; i++)
+        if (!((gset_one(g->ne[i].a) | gset_one(g->ne[i].b)) & gone))
+            g->ne[n++] = g->ne[i];
+    g->n_nes = n;
+    t->gone |= gone;
+}
+
+static void merge_twins(const struct plan *p, struct sterm *t)
+{
+    for (unsigned u = 0; u < t->g.n_vars; u++) {
+        gset twins = twins_of(p, t, u);
+        if (!twins)
+            continue;
+        t->g.v[u].twins = (uint8_t)__builtin_popcount(twins);
+        drop_vars(t, twins);
+    }
+}
+
 /* --- trees ---------------------------------------------------------------- */
 
 static uint32_t tree_degree(const struct graph *g, gset comp, unsigned v)
@@ -114,6 +217,8 @@ static unsigned choose_root(const struct plan *p, const struct graph *g,
     for (gset s = comp; s; s &= s - 1) {
         unsigned v = (unsigned)__builtin_ctz(s);
         long score = (2 - (long)g->v[v].kind) * 100 + tree_degree(g, comp, v);
+        if (g->v[v].twins) /* only a child counts more than once */
+            score = 0;
         if (score > top) {
             top = score;
             best = v;
@@ -160,6 +265,7 @@ enum status plan_terms(struct plan *p, bool *fits, struct err *err)
     first->lim = p->lim;
     for (uint32_t i = 0; i < G_VARS; i++)
         first->rep[i] = (uint8_t)i;
+    merge_twins(p, first);
     TRY(expand(&x, first));
     for (uint32_t i = 0; i < x.n && x.fits; i++)
         TRY(plant(p, &x.out[i], &x.fits, err));
