@@ -162,6 +162,9 @@ DPC_API dpc_status dpc_release(dpc_session *s, const char *query,
  * NULL beyond the last and for other results. Since 0.1. */
 DPC_API size_t dpc_result_count(const dpc_result *r);
 DPC_API const char *dpc_result_answer(const dpc_result *r, size_t i);
+/* The key of the i-th answer of a GROUP BY as a JSON array: ["F", 1]. NULL
+ * beyond the last and without GROUP BY. Since 0.1. */
+DPC_API const char *dpc_result_key(const dpc_result *r, size_t i);
 
 /* --- OWNER: private numbers ----------------------------------------------- */
 

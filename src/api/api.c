@@ -162,6 +162,11 @@ size_t dpc_result_count(const dpc_result *r)
     return r->r.answers.n;
 }
 
+const char *dpc_result_key(const dpc_result *r, size_t i)
+{
+    return i < r->r.keys.n ? r->r.keys.p[i].p : NULL;
+}
+
 const char *dpc_result_answer(const dpc_result *r, size_t i)
 {
     return i < r->r.answers.n ? r->r.answers.p[i].p : NULL;

@@ -161,6 +161,11 @@ struct request {
     uint32_t n_consts;
     const uint32_t *fixed; /* by variable, for those in fixed_set */
     vset fixed_set;
+    /* Not NULL: called for every value of the boundary (not empty) that has a
+     * result, with ids by variable. The walker only. */
+    enum status (*each)(void *ctx, const uint64_t *ids, u128 count,
+                        struct err *err);
+    void *ctx;
 };
 enum status walk_run(struct join *j, const struct request *r, u128 *out,
                      struct err *err) WARN_UNUSED;
@@ -197,6 +202,12 @@ enum status memo_put(struct join *j, struct str key, u128 v,
 /* join_max by the walker alone, not remembered: the other opinion in tests. */
 enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
                             u128 *out, struct err *err) WARN_UNUSED;
+/* Walks the whole query with `boundary` (not empty) as keys; see each. */
+enum status join_list_boundary(struct join *j, vset boundary,
+                               enum status (*each)(void *ctx,
+                                                   const uint64_t *ids,
+                                                   u128 count, struct err *err),
+                               void *ctx, struct err *err) WARN_UNUSED;
 /* The count with some variables at given ids. */
 enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
                              u128 *out, struct err *err) WARN_UNUSED;

@@ -209,6 +209,28 @@ enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
     return s;
 }
 
+enum status join_list_boundary(struct join *j, vset boundary,
+                               enum status (*each)(void *ctx,
+                                                   const uint64_t *ids,
+                                                   u128 count, struct err *err),
+                               void *ctx, struct err *err)
+{
+    struct request r = {.f = aset_first_n(j->q->n_atoms), .scale = 1};
+    struct arena a;
+    u128 most;
+    r.vars = vars_of(j, r.f);
+    r.boundary = boundary & r.vars;
+    r.outs = cq_free(j->q);
+    r.each = each;
+    r.ctx = ctx;
+    arena_init(&a, j->mem);
+    enum status s = pick_cmps(j, &r, &a, err);
+    if (s == OK)
+        s = walk_run(j, &r, &most, err);
+    arena_fini(&a);
+    return s;
+}
+
 enum status join_max_frequency(struct join *j, uint32_t atom, vset vars,
                                u128 *out, struct err *err)
 {

@@ -59,6 +59,15 @@ enum status join_count_groups(struct join *j, const struct value *keys,
                               size_t n_keys, u128 *out,
                               struct err *err) WARN_UNUSED;
 
+/* GROUP BY: calls `each` for every key that occurs, with its count (never 0),
+ * in no particular order. key: q->n_group values that live as long as the
+ * join and its store; NULL is a key like any other. */
+enum status join_list_groups(struct join *j,
+                             enum status (*each)(void *ctx,
+                                                 const struct value *key,
+                                                 u128 count, struct err *err),
+                             void *ctx, struct err *err) WARN_UNUSED;
+
 /* Largest number of rows of an atom (after its selections) with one value of
  * the given variables: the "maximum frequency" of elastic sensitivity. */
 enum status join_max_frequency(struct join *j, uint32_t atom, vset vars,

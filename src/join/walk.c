@@ -133,6 +133,8 @@ static u128 product(struct walker *w, struct walk_node *const *kids,
 static bool combine(struct walker *w, const struct walk_node *n, u128 *total)
 {
     u128 value = product(w, n->kids, n->n_kids);
+    if (n->tells && value && w->status == OK)
+        w->status = w->r->each(w->r->ctx, w->pos, value, w->err);
     if (n->kind == W_SUM) {
         if (!u128_add(*total, value, total))
             overflow(w);
@@ -243,7 +245,7 @@ static u128 eval(struct walker *w, const struct walk_node *n)
     }
     if (n->rows && !has_ne(n))
         return r.hi - r.lo;
-    if (n->n_parts == 1 && p->last && !n->n_checks && !n->n_kids)
+    if (n->n_parts == 1 && p->last && !n->n_checks && !n->n_kids && !n->tells)
         return r.hi > r.lo;
     for (uint32_t at = r.lo; at < r.hi; at = run_end(t, p, at, r.hi)) {
         uint32_t v = t->cols[p->depth][at];

@@ -16,6 +16,7 @@ struct walk_node {
     uint32_t var;
     bool binary;   /* the value is 0 or 1: stop at the first result */
     bool is_fixed; /* one given value only */
+    bool tells;    /* the boundary is complete here: r->each is called */
     bool rows;     /* sums over the rest of one atom: rows can be counted */
     uint32_t n_parts;
     struct walk_part *parts;

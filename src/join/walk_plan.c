@@ -6,7 +6,9 @@
  * component then splits into components that no atom or comparison joins,
  * and each becomes a child. Boundary variables come before outputs, outputs
  * before the others: max of sum of exists. The variables of an atom lie on
- * one path from the root, so the path gives the order of its trie.
+ * one path from the root, so the path gives the order of its trie. A request
+ * that lists the boundary's values gets one path for the boundary, so that
+ * its last node knows them all.
  */
 #include "join/walk.h"
 
@@ -151,7 +153,9 @@ static enum status plan_node(struct planner *p, vset comp, vset given,
     TRY(add_checks(p, n, given));
     TRY(plan_parts(p, comp & ~vset_one(n->var), given, &n->kids, &n->n_kids));
     n->rows = counts_rows(n);
-    n->binary = n->kind != W_SUM;
+    n->tells =
+        p->r->each && vset_sub(p->r->boundary, given) && n->kind == W_MAX;
+    n->binary = n->kind != W_SUM && !(p->r->each && n->kind == W_MAX);
     for (uint32_t i = 0; i < n->n_kids; i++)
         n->binary = n->binary && n->kids[i]->binary;
     *out = n;
@@ -166,7 +170,8 @@ static enum status plan_parts(struct planner *p, vset open, vset given,
     if (!*out)
         return err_nomem(p->err);
     while (open) {
-        vset comp = one_component(p, open);
+        bool listing = p->r->each && (open & p->r->boundary);
+        vset comp = listing ? open : one_component(p, open);
         TRY(plan_node(p, comp, given, &(*out)[*n_out]));
         (*n_out)++;
         open &= ~comp;

@@ -68,6 +68,17 @@ enum status noise_calibrate_global(const struct guarantee *g,
                                    mpz_srcptr l2_squared, struct noise *out,
                                    struct err *err) WARN_UNUSED;
 /*
+ * The threshold that hides keys which only one of two neighbours has: such
+ * keys have counts that sum to at most `mass` and are at most `keys` many
+ * (1 <= keys <= mass), and `n` is discrete-laplace noise, drawn for each count
+ * on its own. A noisy count of such a key reaches the threshold, for any of
+ * them, with probability at most delta (at most one half). The smallest
+ * integer for which that is certain.
+ */
+enum status noise_threshold(const struct noise *n, mpz_srcptr mass,
+                            mpz_srcptr keys, mpq_srcptr delta, mpz_t out,
+                            struct err *err) WARN_UNUSED;
+/*
  * Smooth sensitivity with smoothness beta (public, fixed before data are
  * read). The noise tolerates beta * (1 + 2^-60). PRIVACY, for the caller to
  * ensure, over all neighbours: |f - f'| <= min(S, S') and

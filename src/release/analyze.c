@@ -324,7 +324,7 @@ static enum status quote(struct prepared *p, struct str query, struct choice *c,
     TRY(prepare_query(p, query, err));
     TRY(prepare_bound(p, false, err));
     TRY(group_keys(p, &k, err));
-    TRY(choose(p, k.n, c, err));
+    TRY(choose(p, &k, c, err));
     if (!k.known && c->noise.smooth) {
         err_set(err, E_USAGE, "the price depends on the number of groups");
         err_hint(err, "Name the keys with --groups, or the source of the "

@@ -34,6 +34,13 @@ enum status answer_write(struct arena *a, const struct answer *x,
         json_bool(&j, x->released);
     }
     json_end(&j, ']');
+    if (x->keys.n) { /* last: a text among them may look like a member */
+        json_key(&j, "keys");
+        json_begin(&j, '[');
+        for (size_t i = 0; i < x->keys.n; i++)
+            json_raw(&j, x->keys.p[i]);
+        json_end(&j, ']');
+    }
     json_end(&j, '}');
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
@@ -111,6 +118,70 @@ static enum status malformed(struct err *err)
     return err_set(err, E_LEDGER, "the ledger holds a malformed answer");
 }
 
+static bool take_escape(struct str *s)
+{
+    struct str hex, digits;
+    if (!take(s, "u"))
+        return take(s, "\"") || take(s, "\\") || take(s, "n") || take(s, "t");
+    hex = (struct str){s->p, s->n < 4 ? s->n : 4};
+    s->p += hex.n;
+    s->n -= hex.n;
+    return hex.n == 4 && take_any(&hex, "0123456789abcdef", 4, &digits) &&
+           digits.n == 4;
+}
+
+/* A text as json_str writes it. */
+static bool take_text(struct str *s)
+{
+    if (!take(s, "\""))
+        return false;
+    while (s->n && s->p[0] != '"') {
+        if ((unsigned char)s->p[0] < ' ')
+            return false;
+        if (take(s, "\\")) {
+            if (!take_escape(s))
+                return false;
+        } else {
+            s->p++;
+            s->n--;
+        }
+    }
+    return take(s, "\"");
+}
+
+/* ["F", 1, null] */
+static bool take_key(struct str *s, struct str *out)
+{
+    struct str item;
+    const char *start = s->p;
+    if (!take(s, "["))
+        return false;
+    do {
+        bool text = s->n && s->p[0] == '"';
+        if (text ? !take_text(s) : !take(s, "null") && !take_integer(s, &item))
+            return false;
+    } while (take(s, ", "));
+    if (!take(s, "]"))
+        return false;
+    *out = (struct str){start, (size_t)(s->p - start)};
+    return true;
+}
+
+/* As many keys as numbers, and the end of their list. */
+static enum status take_keys(struct arena *a, struct str *s, struct answer *out,
+                             struct err *err)
+{
+    struct str key;
+    do {
+        if (!take_key(s, &key))
+            return malformed(err);
+        struct str copy = str_copy(a, key);
+        if (!copy.p || !VEC_PUSH(a, &out->keys, copy))
+            return err_nomem(err);
+    } while (take(s, ", "));
+    return take(s, "]") && out->keys.n == out->numbers.n ? OK : malformed(err);
+}
+
 enum status answer_read(struct arena *a, struct str text, struct answer *out,
                         struct err *err)
 {
@@ -124,10 +195,11 @@ enum status answer_read(struct arena *a, struct str text, struct answer *out,
         if (!copy.p || !VEC_PUSH(a, &out->numbers, copy))
             return err_nomem(err);
     }
-    if (!take(&s, ", \"error\": ") || !take_error(&s, out) || !take(&s, "}") ||
-        s.n)
+    if (!take(&s, ", \"error\": ") || !take_error(&s, out))
         return malformed(err);
-    return OK;
+    if (take(&s, ", \"keys\": ["))
+        TRY(take_keys(a, &s, out, err));
+    return take(&s, "}") && !s.n ? OK : malformed(err);
 }
 
 void answer_public_error(const struct choice *c, struct answer *out)

@@ -11,6 +11,7 @@
 
 struct answer {
     str_list numbers; /* decimal texts, one for each group or just one */
+    str_list keys;    /* of groups that were found in the data: JSON arrays */
     bool has_error;
     double p50, p95; /* display; rounded up */
     bool released;   /* the error was estimated from data and paid for */
@@ -20,7 +21,8 @@ struct answer {
     struct ledger_balance balance;
 };
 
-/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]}.
+/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]},
+ * with "keys": [["F"], ["M"]] behind it if they were found in the data.
  * Reading takes this form only; else E_LEDGER. */
 enum status answer_write(struct arena *a, const struct answer *x,
                          struct str *out, struct err *err) WARN_UNUSED;
@@ -43,6 +45,8 @@ void report_quote(struct prepared *p, const struct choice *c,
                   const struct group_keys *k, struct result *out);
 /* An exact number in JSON: a decimal, rounded up if it has no short one. */
 void json_rat(struct json *j, mpq_srcptr v, bool up);
+/* The key of a group: a JSON array. */
+void json_key_values(struct json *j, const struct value *vals, size_t n);
 void text_rat(struct sb *b, mpq_srcptr v, bool up);
 
 #endif

@@ -26,11 +26,12 @@ static struct str rat_text(struct arena *a, mpq_srcptr v)
 /* --- prices --------------------------------------------------------------- */
 
 /* PRIVACY: the price is the guarantee of the whole release. Pure mechanisms
- * use no delta, so none is charged. */
+ * use no delta, so none is charged; a threshold uses all of it. */
 static void set_price(struct choice *c)
 {
     enum noise_kind k = c->noise.kind;
-    bool uses_delta = k == NOISE_DISCRETE_GAUSSIAN || k == NOISE_ARSINH_NORMAL;
+    bool uses_delta = k == NOISE_DISCRETE_GAUSSIAN ||
+                      k == NOISE_ARSINH_NORMAL || c->thresholded;
     if (c->total.kind != PRIVACY_ZCDP) {
         mpq_set(c->price.epsilon, c->total.epsilon);
         if (uses_delta)
@@ -75,8 +76,8 @@ static void set_guarantee_text(struct prepared *p, struct choice *c)
 
 /* --- the global way ------------------------------------------------------- */
 
-static enum status use_global(struct prepared *p, enum noise_kind kind,
-                              struct choice *c, struct err *err)
+enum status choose_global(struct prepared *p, enum noise_kind kind,
+                          struct choice *c, struct err *err)
 {
     mpz_t l1, l2;
     mpz_inits(l1, l2, NULL);
@@ -245,7 +246,7 @@ static enum status compare(struct prepared *p, struct choice *c,
 {
     char gs[U128_DIGITS];
     const char *gs_text = u128_text(p->bound.upper, gs);
-    TRY(use_global(p, global_kind(c), c, err));
+    TRY(choose_global(p, global_kind(c), c, err));
     double fixed = c->error.std, global = (double)p->bound.upper;
     struct err why;
     bool ok = use_smooth(p, smooth_kind(c), c, &why) == OK;
@@ -260,7 +261,7 @@ static enum status compare(struct prepared *p, struct choice *c,
         return OK;
     }
     forget(c);
-    TRY(use_global(p, global_kind(c), c, err));
+    TRY(choose_global(p, global_kind(c), c, err));
     c->reason = str_printf(
         &p->arena,
         "One row changes the count by at most %s, whatever the data; noise "
@@ -269,12 +270,12 @@ static enum status compare(struct prepared *p, struct choice *c,
     return OK;
 }
 
-static enum status unbounded(struct prepared *p, const struct err *why,
+enum status choose_unbounded(struct prepared *p, const char *why,
                              struct err *err)
 {
     err_set(err, E_UNBOUNDED,
             "one row of a private table can change this count without limit");
-    err_detail(err, "%s", why->message);
+    err_detail(err, "%s", why);
     if (p->bound.n_advice)
         err_hint(err, "Declare a bound if one holds, for example: %.*s.",
                  PSTR(p->bound.advice[0].constraint));
@@ -289,7 +290,7 @@ static enum status by_rule(struct prepared *p, struct choice *c,
         return compare(p, c, err);
     enum status s = use_smooth(p, smooth_kind(c), c, &why);
     if (s == E_UNSUPPORTED || s == E_TOO_LARGE)
-        return unbounded(p, &why, err);
+        return choose_unbounded(p, why.message, err);
     if (s != OK && err)
         *err = why;
     c->reason = STR("No bound on the data limits what one row can do, so the "
@@ -302,7 +303,6 @@ static enum status by_name(struct prepared *p, struct choice *c,
 {
     struct str name = p->session->opt.mechanism;
     enum noise_kind kind;
-    struct err why = {0};
     if (!noise_find(name, &kind)) {
         err_set(err, E_VALUE, "there is no mechanism \"%.*s\"", PSTR(name));
         err_hint(err, "Choose discrete-laplace, discrete-gaussian, "
@@ -313,19 +313,21 @@ static enum status by_name(struct prepared *p, struct choice *c,
     if (is_smooth_kind(kind))
         return use_smooth(p, kind, c, err);
     if (p->bound.l1_upper == U128_INF)
-        return unbounded(p, &why, err);
-    return use_global(p, kind, c, err);
+        return choose_unbounded(p, "", err);
+    return choose_global(p, kind, c, err);
 }
 
-enum status choose(struct prepared *p, uint64_t n_groups, struct choice *c,
-                   struct err *err)
+enum status choose(struct prepared *p, const struct group_keys *k,
+                   struct choice *c, struct err *err)
 {
     TRY(choose_guarantee(p->epsilon, p->delta, p->session->opt.rho, &c->total,
                          err));
-    c->n_groups = n_groups;
+    c->n_groups = k->found ? 0 : k->n;
     c->exact = p->bound.l1_upper == 0;
     if (c->exact)
         c->reason = STR("No private row can change this count.");
+    else if (k->found)
+        TRY(choose_threshold(p, c, err));
     else if (p->session->opt.mechanism.n)
         TRY(by_name(p, c, err));
     else

@@ -8,6 +8,7 @@
 
 #include "ledger/ledger.h"
 #include "noise/noise.h"
+#include "release/groups.h"
 #include "release/prepare.h"
 #include "sens/sens.h"
 
@@ -16,7 +17,9 @@ struct choice {
     struct price price;
     bool exact;          /* nothing private is read: no noise, no price */
     struct noise noise;  /* of each answer */
-    uint64_t n_groups;   /* 0: no GROUP BY */
+    uint64_t n_groups;   /* 0: no GROUP BY, or keys found in the data */
+    bool thresholded;    /* keys are found in private rows */
+    mpz_t threshold;     /* thresholded: noisy counts below it stay hidden */
     unsigned degree;     /* smooth only, as all below */
     mpq_t beta;          /* of the smooth sensitivity S */
     mpq_t factor;        /* noise is drawn with factor * S */
@@ -35,8 +38,16 @@ enum status choose_guarantee(struct str epsilon, struct str delta,
                              struct str rho, struct guarantee *out,
                              struct err *err) WARN_UNUSED;
 /* E_UNBOUNDED with advice if no mechanism has a guarantee. `p` is bounded. */
-enum status choose(struct prepared *p, uint64_t n_groups, struct choice *out,
-                   struct err *err) WARN_UNUSED;
+enum status choose(struct prepared *p, const struct group_keys *k,
+                   struct choice *out, struct err *err) WARN_UNUSED;
+/* threshold.c: the mechanism for keys that are found in private rows. */
+enum status choose_threshold(struct prepared *p, struct choice *c,
+                             struct err *err) WARN_UNUSED;
+/* What choose and choose_threshold share. */
+enum status choose_global(struct prepared *p, enum noise_kind kind,
+                          struct choice *c, struct err *err) WARN_UNUSED;
+enum status choose_unbounded(struct prepared *p, const char *why,
+                             struct err *err) WARN_UNUSED;
 /* Restates a price in rho as (epsilon, delta), if delta was given: for ledgers
  * that add those. */
 void choose_price_for_sums(struct choice *c);

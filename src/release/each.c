@@ -19,6 +19,11 @@ static enum status take(struct result *one, size_t i, size_t n,
     json_raw(j, sb_view(&one->json));
     sb_printf(&all->text, "%scount %zu of %zu\n%.*s", i ? "\n" : "", i + 1, n,
               PSTR(one->text.p ? sb_view(&one->text) : STR("")));
+    for (size_t k = 0; k < one->keys.n; k++) {
+        struct str copy = str_copy(&all->arena, one->keys.p[k]);
+        if (!copy.p || !VEC_PUSH(&all->arena, &all->keys, copy))
+            return err_nomem(err);
+    }
     for (size_t k = 0; k < one->answers.n; k++) {
         struct str copy = str_copy(&all->arena, one->answers.p[k]);
         if (!copy.p || !VEC_PUSH(&all->arena, &all->answers, copy))

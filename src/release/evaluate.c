@@ -1,6 +1,7 @@
 /* Loading and counting: see evaluate.h. */
 #include "release/evaluate.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -165,6 +166,75 @@ enum status evaluate_counts(struct prepared *p, struct evaluated *e,
     TRY(evaluate_join(p, p->query, &grouped, err));
     s = join_count_groups(grouped.join, k->vals, k->n, out, err);
     join_close(grouped.join);
+    return s;
+}
+
+/* --- keys that are found -------------------------------------------------- */
+
+struct finding {
+    struct prepared *p;
+    const struct group_keys *k;
+    struct found_keys *out;
+};
+
+/* Is the value among those declared of this column? */
+static bool allowed(const struct key_list *only, const struct value *v)
+{
+    for (size_t i = 0; i < only->n; i++)
+        if (value_eq(&only->vals[i], v))
+            return true;
+    return !only->n;
+}
+
+static enum type key_type(const struct cq *q, size_t col)
+{
+    const struct term *t = &q->outs[col];
+    return t->kind == TERM_VAR ? q->vars[t->id].type : T_UNKNOWN;
+}
+
+static enum status add_found(void *ctx, const struct value *key, u128 count,
+                             struct err *err)
+{
+    struct finding *f = ctx;
+    struct arena *a = &f->p->arena;
+    size_t n = f->k->n_cols;
+    for (size_t i = 0; i < n; i++)
+        if (!allowed(&f->k->only[i], &key[i]))
+            return OK;
+    struct found_key x = {NEWS(a, struct value, n), count};
+    if (!x.vals)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        x.vals[i] = key[i];
+        if (!value_canonical(a, &x.vals[i], key_type(f->p->query, i)) ||
+            (x.vals[i].s.p && !(x.vals[i].s = str_copy(a, x.vals[i].s)).p))
+            return err_nomem(err);
+    }
+    return VEC_PUSH(a, &f->out->list, x) ? OK : err_nomem(err);
+}
+
+static int compare_found(const void *a, const void *b, void *n_cols)
+{
+    const struct found_key *x = a, *y = b;
+    int c = 0;
+    for (size_t i = 0; !c && i < *(const size_t *)n_cols; i++)
+        c = value_cmp(&x->vals[i], &y->vals[i]);
+    return c;
+}
+
+enum status evaluate_found(struct prepared *p, const struct evaluated *e,
+                           const struct group_keys *k, struct found_keys *out,
+                           struct err *err)
+{
+    struct evaluated grouped = {.store = e->store};
+    struct finding f = {p, k, out};
+    size_t n_cols = k->n_cols;
+    TRY(evaluate_join(p, p->query, &grouped, err));
+    enum status s = join_list_groups(grouped.join, add_found, &f, err);
+    join_close(grouped.join);
+    if (s == OK && out->list.n)
+        qsort_r(out->list.p, out->list.n, sizeof *out->list.p, compare_found,
+                &n_cols);
     return s;
 }
 

@@ -40,6 +40,19 @@ enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
 enum status evaluate_counts(struct prepared *p, struct evaluated *e,
                             const struct group_keys *k, u128 *out,
                             struct err *err) WARN_UNUSED;
+/* The keys that occur in the data, with their counts. PRIVACY: sorted by key,
+ * in one form for equal values, so that neither order nor form tells more
+ * than the set does. */
+struct found_key {
+    struct value *vals;
+    u128 count;
+};
+struct found_keys {
+    VEC(struct found_key) list;
+};
+enum status evaluate_found(struct prepared *p, const struct evaluated *e,
+                           const struct group_keys *k, struct found_keys *out,
+                           struct err *err) WARN_UNUSED;
 /* factor times the smooth sensitivity for beta. */
 enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
                             mpq_srcptr beta, mpq_srcptr factor,

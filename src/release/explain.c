@@ -45,7 +45,7 @@ static enum status text_choice(struct sb *b, struct json *j, struct prepared *p,
     stage(b, n, "Mechanism");
     enum status s = group_keys(p, &k, &why);
     if (s == OK)
-        s = choose(p, k.n, &c, &why);
+        s = choose(p, &k, &c, &why);
     if (s == OK) {
         const char *name = c.exact ? "none" : noise_name(c.noise.kind);
         sb_printf(b, "   %s. %.*s\n   %.*s\n", name, PSTR(c.reason),

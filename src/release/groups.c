@@ -201,9 +201,7 @@ static enum status from_policy(struct prepared *p, uint32_t var,
     return OK;
 }
 
-/* --- all of them
- * ------------------------------------------------------------------
- */
+/* --- all of them ---------------------------------------------------------- */
 
 static enum status private_keys(struct prepared *p, uint32_t col,
                                 struct err *err)
@@ -215,30 +213,39 @@ static enum status private_keys(struct prepared *p, uint32_t col,
     err_detail(err, "Which keys occur is private, and nobody paid for it.");
     err_hint(err,
              "Name the keys: --groups '%.*s=A,B,C' (each is answered, "
-             "also with no row), or join a public table that lists them.",
+             "also with no row), join a public table that lists them, or "
+             "offer --delta D (say 1e-6): then keys with large counts are "
+             "found in the data.",
              PSTR(name));
     return E_UNSUPPORTED;
 }
 
+static bool offers_delta(const struct prepared *p)
+{
+    return p->delta.n && !str_is(p->delta, "0");
+}
+
+/* What public facts say of the keys of one column. */
+struct key_column {
+    value_list keys;
+    bool has_table, private_;
+    uint32_t atom, col; /* has_table: where the keys stand */
+};
+
 static enum status column_keys(struct prepared *p, uint32_t col,
-                               value_list *out, bool *out_known,
-                               struct err *err)
+                               struct key_column *out, struct err *err)
 {
     const struct term *t = &p->query->outs[col];
-    uint32_t atom, c;
     if (t->kind == TERM_CONST)
-        return add_value(p, out, p->query->consts[t->id], err);
-    TRY(declared(p, col, out, err));
-    if (!out->n)
-        TRY(from_policy(p, t->id, out, err));
-    if (out->n)
+        return add_value(p, &out->keys, p->query->consts[t->id], err);
+    TRY(declared(p, col, &out->keys, err));
+    if (!out->keys.n)
+        TRY(from_policy(p, t->id, &out->keys, err));
+    if (out->keys.n)
         return OK;
-    if (!public_column(p, t->id, &atom, &c))
-        return private_keys(p, col, err);
-    *out_known = p->source != NULL;
-    if (!p->source)
-        return OK;
-    return from_table(p, atom, c, out, err);
+    out->has_table = public_column(p, t->id, &out->atom, &out->col);
+    out->private_ = !out->has_table;
+    return out->has_table || offers_delta(p) ? OK : private_keys(p, col, err);
 }
 
 /* Appends every combination of what is there with the values of one more
@@ -260,7 +267,40 @@ static enum status product(struct prepared *p, struct group_keys *k,
                 memcpy(row, k->vals + i * k->n_cols, k->n_cols * sizeof *row);
             row[cols - 1] = col->p[j];
         }
-    *k = (struct group_keys){v, old * col->n, cols, k->known};
+    k->vals = v;
+    k->n = old * col->n;
+    k->n_cols = cols;
+    return OK;
+}
+
+/* Every combination of public keys. */
+static enum status all_keys(struct prepared *p, struct key_column *cols,
+                            struct group_keys *out, struct err *err)
+{
+    for (uint32_t i = 0; i < p->query->n_group; i++) {
+        struct key_column *c = &cols[i];
+        if (c->has_table && !p->source)
+            out->known = false;
+        else if (c->has_table)
+            TRY(from_table(p, c->atom, c->col, &c->keys, err));
+        TRY(product(p, out, &c->keys, err));
+    }
+    return OK;
+}
+
+/* Keys to be found: what was declared of single columns only restricts them,
+ * and what stands in a public table is there by the join. */
+static enum status found_keys(struct prepared *p, const struct key_column *cols,
+                              struct group_keys *out, struct err *err)
+{
+    out->n_cols = p->query->n_group;
+    out->known = false;
+    out->found = true;
+    out->only = NEWS(&p->arena, struct key_list, out->n_cols);
+    if (!out->only)
+        return err_nomem(err);
+    for (size_t i = 0; i < out->n_cols; i++)
+        out->only[i] = (struct key_list){cols[i].keys.p, cols[i].keys.n};
     return OK;
 }
 
@@ -268,10 +308,14 @@ enum status group_keys(struct prepared *p, struct group_keys *out,
                        struct err *err)
 {
     *out = (struct group_keys){.known = true};
-    for (uint32_t col = 0; col < p->query->n_group; col++) {
-        value_list l = {0};
-        TRY(column_keys(p, col, &l, &out->known, err));
-        TRY(product(p, out, &l, err));
+    uint32_t n = p->query->n_group;
+    bool found = false;
+    struct key_column *cols = NEWS(&p->arena, struct key_column, n + 1);
+    if (!cols)
+        return err_nomem(err);
+    for (uint32_t col = 0; col < n; col++) {
+        TRY(column_keys(p, col, &cols[col], err));
+        found = found || cols[col].private_;
     }
-    return OK;
+    return found ? found_keys(p, cols, out, err) : all_keys(p, cols, out, err);
 }

@@ -16,6 +16,7 @@ void choice_init(struct choice *c)
     mpq_inits(c->beta, c->factor, c->floor, c->error_epsilon, c->error_beta,
               NULL);
     mpq_set_ui(c->factor, 1, 1);
+    mpz_init(c->threshold);
 }
 
 void choice_fini(struct choice *c)
@@ -23,6 +24,7 @@ void choice_fini(struct choice *c)
     guarantee_fini(&c->total);
     price_fini(&c->price);
     noise_fini(&c->noise);
+    mpz_clear(c->threshold);
     mpq_clears(c->beta, c->factor, c->floor, c->error_epsilon, c->error_beta,
                NULL);
 }

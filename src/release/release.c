@@ -57,6 +57,25 @@ static enum status open_ledger(struct release *r, struct err *err)
     return OK;
 }
 
+static void print_found(struct sb *b, const struct release *r)
+{
+    sb_cstr(b, "; groups found, one-sided ");
+    sb_u128(b, r->p.bound.upper);
+    sb_cstr(b, ", threshold ");
+    char *text =
+        arena_alloc(b->arena, mpz_sizeinbase(r->choice.threshold, 10) + 2);
+    if (!text) {
+        b->failed = true;
+        return;
+    }
+    sb_cstr(b, mpz_get_str(text, 10, r->choice.threshold));
+    for (size_t c = 0; c < r->keys.n_cols; c++)
+        for (size_t i = 0; i < r->keys.only[c].n; i++) {
+            sb_cstr(b, i ? ", " : "; among ");
+            value_print(b, &r->keys.only[c].vals[i]);
+        }
+}
+
 /* Everything that decides the law of the answer, so that a stored answer is
  * given again only for the very same question. */
 static struct str settings(struct release *r)
@@ -79,6 +98,8 @@ static struct str settings(struct release *r)
         sb_cstr(&b, i ? ", " : "; groups ");
         value_print(&b, &r->keys.vals[i]);
     }
+    if (r->keys.found)
+        print_found(&b, r);
     for (size_t t = 0; t < r->p.schema.tables.n; t++) {
         const struct table *d = &r->p.schema.tables.p[t];
         for (size_t i = 0; i < d->degrees.n; i++) {
@@ -138,26 +159,86 @@ static enum status push_number(struct release *r, mpz_srcptr v, struct err *err)
     return VEC_PUSH(a, &r->answer.numbers, str_of(text)) ? OK : err_nomem(err);
 }
 
-static enum status draw_one(struct release *r, u128 count,
-                            const struct secret_rat *s, struct entropy *rng,
-                            struct err *err)
+static enum status draw_number(struct release *r, u128 count,
+                               const struct secret_rat *s, struct entropy *rng,
+                               mpz_t out, struct err *err)
 {
     struct secret_int n;
-    mpz_t out;
     secret_int_init(&n);
-    mpz_init(out);
     secret_int_set_u128(&n, count);
     enum status st = OK;
     if (r->choice.exact)
         mpz_set(out, secret_int_open(&n));
     else
         st = noise_answer(&r->choice.noise, &n, s, rng, out, err);
-    if (st == OK)
-        st = push_number(r, out, err);
-    mpz_clear(out);
     secret_int_fini(&n);
     return st;
 }
+
+static enum status draw_one(struct release *r, u128 count,
+                            const struct secret_rat *s, struct entropy *rng,
+                            struct err *err)
+{
+    mpz_t out;
+    mpz_init(out);
+    enum status st = draw_number(r, count, s, rng, out, err);
+    if (st == OK)
+        st = push_number(r, out, err);
+    mpz_clear(out);
+    return st;
+}
+
+/* --- keys that are found in the data (PROOF.md) --------------------------- */
+
+static enum status push_key(struct release *r, const struct value *vals,
+                            struct err *err)
+{
+    struct sb b;
+    struct json j;
+    sb_init(&b, &r->p.arena);
+    json_init(&j, &b);
+    json_key_values(&j, vals, r->keys.n_cols);
+    if (b.failed || !VEC_PUSH(&r->p.arena, &r->answer.keys, sb_view(&b)))
+        return err_nomem(err);
+    return OK;
+}
+
+/* PRIVACY: a key is shown only if its noisy count reaches the threshold. The
+ * draw comes first and is the same for every key. */
+static enum status draw_found(struct release *r, const struct found_keys *keys,
+                              struct entropy *rng, struct err *err)
+{
+    mpz_t out;
+    enum status st = OK;
+    mpz_init(out);
+    for (size_t i = 0; st == OK && i < keys->list.n; i++) {
+        const struct found_key *k = &keys->list.p[i];
+        st = draw_number(r, k->count, NULL, rng, out, err);
+        if (st != OK ||
+            (r->choice.thresholded && mpz_cmp(out, r->choice.threshold) < 0))
+            continue;
+        st = push_key(r, k->vals, err);
+        if (st == OK)
+            st = push_number(r, out, err);
+    }
+    mpz_wipe_clear(out);
+    answer_public_error(&r->choice, &r->answer);
+    return st;
+}
+
+static enum status evaluate_keys(struct release *r, struct err *err)
+{
+    struct found_keys keys = {0};
+    struct entropy *rng = NULL;
+    TRY(evaluate_valid(&r->p, &r->data, err));
+    TRY(evaluate_found(&r->p, &r->data, &r->keys, &keys, err));
+    TRY(entropy_open(&rng, err));
+    enum status st = draw_found(r, &keys, rng, err);
+    entropy_close(rng);
+    return st;
+}
+
+/* --- keys that are public, or none ---------------------------------------- */
 
 /* Everything secret is computed before the first random bit is used. */
 static enum status draw(struct release *r, const u128 *counts, size_t n,
@@ -262,7 +343,7 @@ static enum status quote(struct release *r, struct str text, struct err *err)
     TRY(prepare_query(&r->p, text, err));
     TRY(prepare_bound(&r->p, false, err));
     TRY(group_keys(&r->p, &r->keys, err));
-    TRY(choose(&r->p, r->keys.n, &r->choice, err));
+    TRY(choose(&r->p, &r->keys, &r->choice, err));
     TRY(open_ledger(r, err));
     return make_request(r, err);
 }
@@ -319,7 +400,7 @@ static enum status run(struct release *r, struct str text, struct err *err)
     /* PRIVACY: nothing below is uncharged, and nothing is drawn above. */
     TRY(hold(r, err));
     if (s == OK)
-        s = evaluate(r, &why);
+        s = r->keys.found ? evaluate_keys(r, &why) : evaluate(r, &why);
     if (s == OK)
         s = commit(r, &why);
     return s == OK ? OK : withhold(r, &why, err);

@@ -51,6 +51,14 @@ static void json_value(struct json *j, const struct value *v)
     json_str(j, sb_view(&t));
 }
 
+void json_key_values(struct json *j, const struct value *vals, size_t n)
+{
+    json_begin(j, '[');
+    for (size_t i = 0; i < n; i++)
+        json_value(j, &vals[i]);
+    json_end(j, ']');
+}
+
 static const char *mechanism(const struct choice *c)
 {
     return c->exact ? "none" : noise_name(c->noise.kind);
@@ -62,6 +70,16 @@ static const char *calibration(const struct choice *c)
 }
 
 /* --- what quote and release share ----------------------------------------- */
+
+static void json_mpz(struct json *j, mpz_srcptr v)
+{
+    char *text = arena_alloc(j->out->arena, mpz_sizeinbase(v, 10) + 2);
+    if (!text) {
+        j->out->failed = true;
+        return;
+    }
+    json_raw(j, str_of(mpz_get_str(text, 10, v)));
+}
 
 static void json_public(struct json *j, struct prepared *p,
                         const struct choice *c)
@@ -86,6 +104,10 @@ static void json_public(struct json *j, struct prepared *p,
     json_str(j, c->guarantee);
     json_key(j, "query");
     json_str(j, cq_text(&p->arena, p->query));
+    if (c->thresholded) {
+        json_key(j, "threshold");
+        json_mpz(j, c->threshold);
+    }
     if (!c->noise.smooth)
         return;
     json_key(j, "beta");
@@ -115,17 +137,23 @@ static void text_public(struct sb *b, const struct choice *c)
 
 /* --- release -------------------------------------------------------------- */
 
+static size_t group_count(const struct group_keys *k, const struct answer *x)
+{
+    size_t n = k->found ? x->keys.n : k->n;
+    return n < x->numbers.n ? n : x->numbers.n;
+}
+
 static void json_groups(struct json *j, const struct group_keys *k,
                         const struct answer *x)
 {
     json_begin(j, '[');
-    for (size_t i = 0; i < k->n && i < x->numbers.n; i++) {
+    for (size_t i = 0; i < group_count(k, x); i++) {
         json_begin(j, '{');
         json_key(j, "key");
-        json_begin(j, '[');
-        for (size_t c = 0; c < k->n_cols; c++)
-            json_value(j, &k->vals[i * k->n_cols + c]);
-        json_end(j, ']');
+        if (k->found)
+            json_raw(j, x->keys.p[i]);
+        else
+            json_key_values(j, &k->vals[i * k->n_cols], k->n_cols);
         json_key(j, "answer");
         json_raw(j, x->numbers.p[i]);
         json_end(j, '}');
@@ -204,10 +232,14 @@ static void release_json(struct sb *b, struct prepared *p,
 static void text_groups(struct sb *b, const struct group_keys *k,
                         const struct answer *x)
 {
-    for (size_t i = 0; i < k->n && i < x->numbers.n; i++) {
+    if (k->found && !x->keys.n)
+        sb_cstr(b, "no key reached the threshold\n");
+    for (size_t i = 0; i < group_count(k, x); i++) {
         struct sb key;
         sb_init(&key, b->arena);
-        for (size_t c = 0; c < k->n_cols; c++) {
+        if (k->found) /* without its brackets */
+            sb_add(&key, x->keys.p[i].p + 1, x->keys.p[i].n - 2);
+        for (size_t c = 0; !k->found && c < k->n_cols; c++) {
             sb_cstr(&key, c ? ", " : "");
             value_print(&key, &k->vals[i * k->n_cols + c]);
         }
@@ -261,6 +293,22 @@ static void release_text(struct sb *b, const struct choice *c,
         sb_printf(b, "receipt     %.*s\n", PSTR(x->receipt));
 }
 
+static bool push_key(const struct group_keys *k, const struct answer *x,
+                     size_t i, struct result *out)
+{
+    struct sb b;
+    struct json j;
+    sb_init(&b, &out->arena);
+    json_init(&j, &b);
+    if (k->found)
+        json_raw(&j, x->keys.p[i]);
+    else
+        json_key_values(&j, &k->vals[i * k->n_cols], k->n_cols);
+    struct str text =
+        b.failed ? (struct str){0} : str_copy(&out->arena, sb_view(&b));
+    return text.p && VEC_PUSH(&out->arena, &out->keys, text);
+}
+
 void report_release(struct prepared *p, const struct choice *c,
                     const struct group_keys *k, const struct answer *x,
                     struct result *out)
@@ -270,6 +318,9 @@ void report_release(struct prepared *p, const struct choice *c,
         if (!copy.p || !VEC_PUSH(&out->arena, &out->answers, copy))
             out->json.failed = true;
     }
+    for (size_t i = 0; k->n_cols && i < group_count(k, x); i++)
+        if (!push_key(k, x, i, out))
+            out->json.failed = true;
     release_json(&out->json, p, c, k, x);
     release_text(&out->text, c, k, x);
 }
@@ -349,6 +400,9 @@ static void quote_text(struct sb *b, const struct choice *c,
             sb_cstr(b, " of the price buys a private estimate of the error\n");
         }
     }
+    if (k->found)
+        sb_cstr(b, "groups      as found in the data and not hidden, one price "
+                   "for all\n");
     if (k->n_cols && k->known)
         sb_printf(b, "groups      %zu, one price for all%s\n", k->n,
                   c->noise.smooth ? "; the scale of the noise changes for "

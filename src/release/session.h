@@ -45,6 +45,7 @@ struct result {
     struct arena arena;
     struct sb json, text;
     str_list answers;
+    str_list keys; /* of groups: JSON arrays, one for each answer */
 };
 
 enum status session_new(struct session **out, struct err *err) WARN_UNUSED;

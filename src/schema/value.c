@@ -212,3 +212,73 @@ uint64_t value_hash(const struct value *v)
         return mix((uint64_t)micros_of(v) + 2);
     return mix((uint64_t)v->i + 3);
 }
+
+/* --- one form for equal values -------------------------------------------- */
+
+static bool to_decimal(struct arena *a, struct value *v)
+{
+    char buf[REAL_DIGITS];
+    struct str text = digits_of(v, buf);
+    struct value out = {.type = T_DEC, .s = str_copy(a, text)};
+    if (!out.s.p)
+        return false;
+    *v = out;
+    return true;
+}
+
+static bool to_real(const struct value *v, struct value *out)
+{
+    char buf[REAL_DIGITS];
+    *out = (struct value){.type = T_REAL, .f = v->f};
+    if (v->type == T_INT)
+        out->f = (double)v->i;
+    if (v->type == T_DEC) {
+        if (v->s.n >= sizeof buf)
+            return false;
+        memcpy(buf, v->s.p, v->s.n);
+        buf[v->s.n] = 0;
+        out->f = strtod(buf, NULL);
+    }
+    out->f = out->f == 0 ? 0 : out->f; /* -0 */
+    return cmp_number(out, v) == 0;
+}
+
+/* Equal numbers leave here equal in type and text. */
+static bool canonical_number(struct arena *a, struct value *v, enum type t)
+{
+    static const char *const odd[] = {"-Infinity", "", "Infinity", "NaN"};
+    struct value other;
+    if (t == T_REAL && to_real(v, &other)) {
+        *v = other;
+        return true;
+    }
+    if (number_class(v)) {
+        *v = (struct value){.type = T_DEC,
+                            .s = str_of(odd[number_class(v) + 1])};
+        return true;
+    }
+    if (v->type != T_INT && !to_decimal(a, v))
+        return false;
+    if (v->type == T_DEC && value_parse(a, v->s, T_INT, &other))
+        *v = other;
+    return true;
+}
+
+bool value_canonical(struct arena *a, struct value *v, enum type t)
+{
+    if (v->is_null) {
+        *v = value_null();
+        return true;
+    }
+    if (is_number(v->type))
+        return canonical_number(a, v, t);
+    if (v->type == T_DATE && t == T_TIMESTAMP) {
+        __int128 us = micros_of(v);
+        if (us == (int64_t)us)
+            *v = (struct value){.type = T_TIMESTAMP, .i = (int64_t)us};
+    } else if (v->type == T_TIMESTAMP && t != T_TIMESTAMP &&
+               v->i % 86400000000 == 0) {
+        *v = (struct value){.type = T_DATE, .i = v->i / 86400000000};
+    }
+    return true;
+}

@@ -44,6 +44,10 @@ bool type_comparable(enum type a, enum type b);
 int value_cmp(const struct value *a, const struct value *b);
 bool value_eq(const struct value *a, const struct value *b);
 uint64_t value_hash(const struct value *v); /* equal values hash alike */
+/* One form for all values that are equal: of type t where that has it, else
+ * (also for T_UNKNOWN) an integer if it is one, else a decimal. False: out of
+ * memory. */
+bool value_canonical(struct arena *a, struct value *v, enum type t);
 
 /* Rule text: 'it''s', 12, 1.5, true, date '2020-01-01'. */
 void value_print(struct sb *b, const struct value *v);

@@ -41,7 +41,7 @@ static void check(struct arena *a, struct str text)
         defect("other numbers than were read");
     if (answer_read(a, again, &y, &err) != OK || y.p50 != x.p50 ||
         y.p95 != x.p95 || y.released != x.released ||
-        y.has_error != x.has_error)
+        y.has_error != x.has_error || y.keys.n != x.keys.n)
         defect("what was written is read differently");
 }
 

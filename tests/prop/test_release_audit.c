@@ -145,7 +145,7 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
     if (prepare_schema(&p, SOURCE_REQUIRED, &err) != OK ||
         prepare_query(&p, str_of(u->query), &err) != OK ||
         prepare_bound(&p, false, &err) != OK ||
-        group_keys(&p, &k, &err) != OK || choose(&p, k.n, &c, &err) != OK ||
+        group_keys(&p, &k, &err) != OK || choose(&p, &k, &c, &err) != OK ||
         evaluate_load(&p, p.query, &e, &err) != OK ||
         evaluate_join(&p, p.normal, &e, &err) != OK ||
         evaluate_counts(&p, &e, &k, counts, &err) != OK ||

@@ -42,6 +42,10 @@ static void reads_its_own_form(void **state)
     assert_int_equal(
         read_text(&m, "{\"answers\": [], \"error\": []}", &x, &err), OK);
     assert_true(!x.numbers.n && !x.has_error);
+    const char *keys = "{\"answers\": [1, 2], \"error\": [], \"keys\": "
+                       "[[\"a \\\"], [\", null, -7], [\"\\u0007\", 1, 2]]}";
+    assert_int_equal(read_text(&m, keys, &x, &err), OK);
+    assert_int_equal(x.keys.n, 2);
     assert_int_equal(atomic_load(&m.used), 0);
 }
 
@@ -58,6 +62,14 @@ static void refuses_other_forms(void **state)
         "{\"answers\": [01], \"error\": []}",
         "{\"answers\": [-], \"error\": []}",
         "{\"answers\": [1]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[1], [2]]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": []}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[]]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[x]]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[\"a]]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[\"a\\\"]]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[\"\\u00g0\"]]}",
+        "{\"answers\": [1], \"error\": [], \"keys\": [[\"\n\"]]}",
         "{\"answers\": [1], \"error\": [1, 2]}",
         "{\"answers\": [1], \"error\": [1, 2, maybe]}",
         "{\"answers\": [1], \"error\": [-1, 2, true]}",

@@ -1,0 +1,88 @@
+/*
+ * GROUP BY over keys that are found in private rows: (epsilon, delta)
+ * thresholding. Each key that occurs gets discrete Laplace noise on its
+ * count, and is shown if the noisy count reaches a public threshold. See
+ * PROOF.md for why, src/noise/threshold.c for the number.
+ *
+ * PRIVACY: everything here is fixed before a row is read. Only a bound that
+ * holds for all data will do: with a sensitivity measured on the data, that a
+ * key is shown would tell the measurement.
+ */
+#include "release/choose.h"
+
+static enum status check_asked(struct prepared *p, const struct choice *c,
+                               struct err *err)
+{
+    struct str name = p->session->opt.mechanism;
+    enum noise_kind kind = NOISE_DISCRETE_LAPLACE;
+    if (c->total.kind == PRIVACY_ZCDP) {
+        err_set(err, E_UNSUPPORTED,
+                "keys from private rows are not offered under zCDP");
+        err_hint(err, "Ask with --epsilon and --delta in place of --rho.");
+        return E_UNSUPPORTED;
+    }
+    if (name.n &&
+        (!noise_find(name, &kind) || kind != NOISE_DISCRETE_LAPLACE)) {
+        err_set(err, E_UNSUPPORTED,
+                "%.*s noise is not offered for keys from private rows",
+                PSTR(name));
+        err_hint(err, "Leave out --mechanism: they get discrete-laplace; or "
+                      "name the keys with --groups.");
+        return E_UNSUPPORTED;
+    }
+    return OK;
+}
+
+/* How many keys can come or go with one row (or `order` rows): what the
+ * number of distinct keys can change by. */
+static enum status most_keys(struct prepared *p, u128 *out, struct err *err)
+{
+    struct cq keys = *p->query;
+    struct bound_options opt = {0};
+    struct bound b = {0};
+    keys.n_outs = keys.n_group;
+    keys.n_group = 0;
+    TRY(bound_analyze(&p->arena, &keys, &opt, &b, err));
+    *out = b.upper < p->bound.upper ? b.upper : p->bound.upper;
+    *out = *out ? *out : 1;
+    return OK;
+}
+
+static enum status threshold(struct prepared *p, struct choice *c,
+                             struct err *err)
+{
+    mpz_t mass, keys;
+    u128 most;
+    TRY(most_keys(p, &most, err));
+    mpz_inits(mass, keys, NULL);
+    mpz_set_u128(mass, p->bound.upper);
+    mpz_set_u128(keys, most);
+    enum status s = noise_threshold(&c->noise, mass, keys, c->total.delta,
+                                    c->threshold, err);
+    mpz_clears(mass, keys, NULL);
+    return s;
+}
+
+enum status choose_threshold(struct prepared *p, struct choice *c,
+                             struct err *err)
+{
+    TRY(check_asked(p, c, err));
+    if (p->bound.l1_upper == U128_INF)
+        return choose_unbounded(
+            p,
+            "Keys from private rows need a bound that holds whatever the data.",
+            err);
+    TRY(choose_global(p, NOISE_DISCRETE_LAPLACE, c, err));
+    TRY(threshold(p, c, err));
+    c->thresholded = true;
+    char *text = arena_alloc(&p->arena, mpz_sizeinbase(c->threshold, 10) + 2);
+    if (!text)
+        return err_nomem(err);
+    mpz_get_str(text, 10, c->threshold);
+    c->reason = str_printf(
+        &p->arena,
+        "The keys are found in private rows: those whose noisy count is at "
+        "least %s are shown; the others, and their number, stay hidden.",
+        text);
+    return OK;
+}
