@@ -35,7 +35,9 @@ const struct command commands[] = {
      "  dpcount release --db hospital.db --policy policy.yaml \\\n"
      "      --ledger h.ledger --epsilon 0.5 \"SELECT COUNT(*) FROM pat\"\n\n"
      "GROUP BY answers for every key, named with --groups or listed in a\n"
-     "public table."},
+     "public table. Keys that come from private rows need a --delta: then\n"
+     "those whose noisy count reaches a public threshold are shown, and the\n"
+     "rare ones, which could name somebody, stay hidden."},
     {"count", NULL, C_COUNT, dpc_count, NULL, true, "owner: the exact count",
      "The exact count, a private number: for the owner of the data only."},
     {"sensitivity", NULL, C_SENSITIVITY, dpc_sensitivity, NULL, true,

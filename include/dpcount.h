@@ -88,7 +88,8 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   constraint   'R: a -> b <= 3', '|R| <= 100'
  *   neighbours   add-drop-one (default) or change-one
  *   order        neighbours differ in at most this many rows
- *   groups       keys of GROUP BY: 'F,M', or 'sex=F,M'
+ *   groups       keys of GROUP BY: 'F,M', or 'sex=F,M'; with a delta, keys
+ *                that are not named are found in the data, behind a threshold
  *   epsilon, delta, rho   decimal texts
  *   beta         smoothness; release chooses it when it is not set
  *   mechanism    discrete-laplace, smooth-laplace, ...
