@@ -113,7 +113,9 @@ enum status evaluate_load(struct prepared *p, const struct cq *q,
     TRY(wanted(p, q, &load, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     e->progress = session_progress(p->session);
-    TRY(source_load(p->source, &load, e->store, &e->progress, err));
+    const struct cq *asked[] = {q, p->query, p->normal};
+    TRY(source_load_for(p->source, &load, asked, 3, e->store, &e->progress,
+                        err));
     e->seconds_load = now() - start;
     return OK;
 }

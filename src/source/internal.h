@@ -111,8 +111,13 @@ enum status pg_open(struct source *src, const char *conninfo,
                     struct err *err) WARN_UNUSED;
 void pg_close(struct source *src);
 enum status pg_load(struct source *src, const struct src_table *t,
-                    struct store_loader *l, const struct progress *p,
-                    struct err *err) WARN_UNUSED;
+                    struct str where, struct store_loader *l,
+                    const struct progress *p, struct err *err) WARN_UNUSED;
+/* pg_filter.c: the condition that rows must meet to matter to one of the
+ * queries (some may be NULL); empty: all rows. */
+enum status pg_filter(struct source *src, const struct src_table *t,
+                      const struct cq *const *qs, size_t n, struct sb *out,
+                      struct err *err) WARN_UNUSED;
 void pg_version(struct source *src, struct sb *b);
 
 /* The source column that feeds each of the loader's columns. */

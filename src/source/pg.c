@@ -96,6 +96,12 @@ enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
     return OK;
 }
 
+bool pg_is_utf8(const struct source *src)
+{
+    const char *e = PQparameterStatus(src->pg->conn, "server_encoding");
+    return e && strcmp(e, "UTF8") == 0;
+}
+
 static bool succeeded(const PGresult *res)
 {
     ExecStatusType s = PQresultStatus(res);

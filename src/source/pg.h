@@ -29,6 +29,9 @@ enum status pg_query(struct source *src, const char *sql, struct ticker *t,
 enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
                     struct err *err) WARN_UNUSED;
 
+/* Other encodings order and measure texts differently. */
+bool pg_is_utf8(const struct source *src);
+
 enum status pg_catalogue(struct source *src, struct err *err) WARN_UNUSED;
 
 /* Types of PostgreSQL that are read natively; others come as text. */

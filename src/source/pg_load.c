@@ -26,7 +26,8 @@ static bool fits(const struct src_column *c, enum type want)
     return c->type == want;
 }
 
-static enum status copy_sql(struct copy *c, const uint32_t *from, struct sb *b)
+static enum status copy_sql(struct copy *c, const uint32_t *from,
+                            struct str where, struct sb *b)
 {
     sb_init(b, &c->l->arena);
     sb_cstr(b, "COPY (SELECT ");
@@ -42,6 +43,10 @@ static enum status copy_sql(struct copy *c, const uint32_t *from, struct sb *b)
     sql_ident(b, c->t->namespace_);
     sb_char(b, '.');
     sql_ident(b, c->t->name);
+    if (where.n) {
+        sb_cstr(b, " WHERE ");
+        sb_add(b, where.p, where.n);
+    }
     sb_cstr(b, ") TO STDOUT (FORMAT binary)");
     return b->failed ? store_nomem(c->src->mem, c->err) : OK;
 }
@@ -106,8 +111,8 @@ static enum status lost(enum status s, struct err *err)
 }
 
 enum status pg_load(struct source *src, const struct src_table *t,
-                    struct store_loader *l, const struct progress *p,
-                    struct err *err)
+                    struct str where, struct store_loader *l,
+                    const struct progress *p, struct err *err)
 {
     struct copy c = {.src = src, .t = t, .l = l, .err = err};
     uint32_t *from;
@@ -119,7 +124,7 @@ enum status pg_load(struct source *src, const struct src_table *t,
     if (!c.in.oids)
         return store_nomem(src->mem, err);
     TRY(loader_sources(t, l, &from, err));
-    TRY(copy_sql(&c, from, &b));
+    TRY(copy_sql(&c, from, where, &b));
     enum status s = pg_query(src, b.p, &c.tick, &res, err);
     PQclear(res);
     if (s == OK)

@@ -68,6 +68,10 @@ enum status part_describe(struct arena *a, struct part *p, struct str *out,
 enum status part_sql(struct source_counter *c, const struct part *p,
                      struct sb *out, struct err *err) WARN_UNUSED;
 
+/* pushdown_check.c: does the database itself enforce every constraint that is
+ * declared on the table? */
+bool pg_enforces_all(const struct src_table *t, const struct table *st);
+
 /* pushdown_exact.c */
 /* Variables outside f that comparisons tie down (join.h: join_max_exact). */
 vset exact_outside(const struct cq *q, aset f);

@@ -57,6 +57,19 @@ static bool enforced(const struct src_table *t, const struct degree *d)
     return false;
 }
 
+bool pg_enforces_all(const struct src_table *t, const struct table *st)
+{
+    for (size_t i = 0; i < st->degrees.n; i++)
+        if (!enforced(t, &st->degrees.p[i]))
+            return false;
+    for (uint32_t i = 0; i < st->n_cols; i++) {
+        const struct src_column *c = column_of(t, i);
+        if (st->cols[i].not_null && !(c && c->not_null))
+            return false;
+    }
+    return true;
+}
+
 /* SELECT 1 for one X with more than k values of Y. */
 static void violation_sql(struct sb *b, const struct src_table *t,
                           const struct table *st, const struct degree *d)

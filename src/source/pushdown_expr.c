@@ -44,6 +44,8 @@ enum status sql_column(struct source_counter *c, uint32_t atom, uint32_t col,
         return err_internal(err, "sql_column");
     if (!same_type(st->cols[col].type, sc))
         return refuse(err, "a column with another declared type");
+    if (sc->type == T_TEXT && !pg_is_utf8(c->src))
+        return refuse(err, "text that is not in UTF-8");
     sb_char(b, '(');
     sql_ident(b, sc->name);
     if (sc->type_oid == OID_TIMESTAMPTZ)
@@ -204,17 +206,28 @@ static enum status arithmetic(struct source_counter *c, uint32_t atom,
     return OK;
 }
 
+/* A pattern that ends in its escape character is an error in PostgreSQL. */
+static bool good_pattern(const struct expr *e)
+{
+    if (e->n_args != 2 || e->args[1]->op != X_CONST ||
+        e->args[1]->val.is_null || e->args[1]->val.type != T_TEXT)
+        return false;
+    struct str s = e->args[1]->val.s;
+    size_t escapes = 0;
+    while (escapes < s.n && s.p[s.n - 1 - escapes] == '\\')
+        escapes++;
+    return escapes % 2 == 0;
+}
+
 static enum status like(struct source_counter *c, uint32_t atom,
                         const struct expr *e, struct sb *b, struct err *err)
 {
+    if (!good_pattern(e))
+        return refuse(err, "a LIKE with this pattern");
     sb_char(b, '(');
     TRY(sql_expr(c, atom, e->args[0], b, err));
     sb_cstr(b, " LIKE ");
     TRY(sql_expr(c, atom, e->args[1], b, err));
-    if (e->n_args > 2) {
-        sb_cstr(b, " ESCAPE ");
-        TRY(sql_expr(c, atom, e->args[2], b, err));
-    }
     sb_char(b, ')');
     return OK;
 }

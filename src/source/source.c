@@ -167,9 +167,28 @@ void sql_ident(struct sb *b, struct str name)
     sb_char(b, '"');
 }
 
+/* What to load: columns by one query, rows by others (NULL: all). */
+struct wish {
+    const struct cq *columns;
+    const struct cq *const *rows;
+    size_t n_rows;
+};
+
+static enum status load_pg(struct source *src, const struct src_table *t,
+                           const struct wish *w, struct store_loader *l,
+                           const struct progress *p, struct err *err)
+{
+    struct sb where;
+    sb_init(&where, &l->arena);
+    if (w->n_rows)
+        TRY(pg_filter(src, t, w->rows, w->n_rows, &where, err));
+    return pg_load(src, t, where.n ? sb_view(&where) : STR(""), l, p, err);
+}
+
 static enum status load_table(struct source *src, const struct src_table *t,
-                              const bool *wanted, struct store *st,
-                              const struct progress *p, struct err *err)
+                              const struct wish *w, const bool *wanted,
+                              struct store *st, const struct progress *p,
+                              struct err *err)
 {
     struct store_loader *l;
     TRY(store_load_begin(st, t->table, wanted, &l, err));
@@ -182,7 +201,7 @@ static enum status load_table(struct source *src, const struct src_table *t,
         s = sqlite_load(src, t, l, p, err);
         break;
     case SRC_PG:
-        s = pg_load(src, t, l, p, err);
+        s = load_pg(src, t, w, l, p, err);
         break;
     }
     if (s != OK) {
@@ -215,10 +234,11 @@ enum status source_refuse(const struct src_table *t, struct err *err)
     return E_UNSUPPORTED;
 }
 
-static enum status load_one(struct source *src, const struct cq *q, size_t t,
+static enum status load_one(struct source *src, const struct wish *w, size_t t,
                             struct store *st, const struct progress *p,
                             struct err *err)
 {
+    const struct cq *q = w->columns;
     const struct table *tab = &st->schema->tables.p[t];
     const struct src_table *from = source_find_table(src, t);
     bool *wanted = NULL;
@@ -232,7 +252,7 @@ static enum status load_one(struct source *src, const struct cq *q, size_t t,
     if (from && from->refused)
         return q ? source_refuse(from, err) : OK;
     if (from)
-        return load_table(src, from, wanted, st, p, err);
+        return load_table(src, from, w, wanted, st, p, err);
     if (!q)
         return OK; /* declared, but not here: nothing to check */
     err_set(err, E_NAME, "table \"%.*s\" is not in the data source",
@@ -245,8 +265,20 @@ enum status source_load(struct source *src, const struct cq *q,
                         struct store *st, const struct progress *p,
                         struct err *err)
 {
+    struct wish w = {.columns = q};
     for (size_t t = 0; t < st->n_tables; t++)
-        TRY(load_one(src, q, t, st, p, err));
+        TRY(load_one(src, &w, t, st, p, err));
+    return OK;
+}
+
+enum status source_load_for(struct source *src, const struct cq *columns,
+                            const struct cq *const *rows, size_t n_rows,
+                            struct store *st, const struct progress *p,
+                            struct err *err)
+{
+    struct wish w = {columns, rows, n_rows};
+    for (size_t t = 0; t < st->n_tables; t++)
+        TRY(load_one(src, &w, t, st, p, err));
     return OK;
 }
 

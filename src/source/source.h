@@ -40,6 +40,13 @@ void source_close(struct source *src);
 enum status source_load(struct source *src, const struct cq *q,
                         struct store *st, const struct progress *p,
                         struct err *err) WARN_UNUSED;
+/* The same columns, but a database may leave out rows that cannot matter to any
+ * of the queries `rows` (NULLs among them are skipped), where no declared
+ * constraint has to be checked on them. */
+enum status source_load_for(struct source *src, const struct cq *columns,
+                            const struct cq *const *rows, size_t n_rows,
+                            struct store *st, const struct progress *p,
+                            struct err *err) WARN_UNUSED;
 /* A commented policy file (YAML) from the catalogue alone: every table
  * private, every key found. `src` may be NULL. Failure is b->failed. */
 void source_policy(const struct schema *s, const struct source *src,
