@@ -21,6 +21,11 @@ void evaluated_fini(struct evaluated *e)
     memset(e, 0, sizeof *e);
 }
 
+const char *evaluated_engine(const struct evaluated *e)
+{
+    return e->counter ? "sql" : "embedded";
+}
+
 /* A column that a constraint speaks of must be loaded to check it, though
  * the query may not ask for it. PRIVACY: a constraint that nobody could check
  * must not lower the noise. */

@@ -21,6 +21,9 @@ struct evaluated {
     double seconds_load;      /* display */
 };
 void evaluated_fini(struct evaluated *e);
+/* OWNER: "sql" or "embedded". PRIVACY: what auto chose depends on the sizes of
+ * private tables. */
+const char *evaluated_engine(const struct evaluated *e);
 
 /* Loads the columns that q needs and those that a declared constraint on its
  * tables speaks of. With --engine sql it loads nothing, and E_UNSUPPORTED says

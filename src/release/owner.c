@@ -68,6 +68,8 @@ static enum status count(struct prepared *p, struct str query,
         sb_u128(&out->text, total);
         sb_char(&out->text, '\n');
     }
+    json_key(&j, "engine");
+    json_cstr(&j, evaluated_engine(e));
     json_key(&j, "query");
     json_str(&j, cq_text(&p->arena, p->query));
     json_end(&j, '}');

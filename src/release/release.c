@@ -298,6 +298,14 @@ static void log_for_owner(const struct session *s, struct str receipt,
     close(fd);
 }
 
+static void log_engine(const struct release *r)
+{
+    struct err note = {.status = OK};
+    snprintf(note.message, sizeof note.message, "auto chose the engine %s",
+             evaluated_engine(&r->data));
+    log_for_owner(r->session, r->answer.receipt, &note);
+}
+
 /* PRIVACY: one text for every reason. */
 static enum status withhold(struct release *r, const struct err *why,
                             struct err *err)
@@ -399,6 +407,8 @@ static enum status run(struct release *r, struct str text, struct err *err)
         return refuse_load(r, &why, err);
     /* PRIVACY: nothing below is uncharged, and nothing is drawn above. */
     TRY(hold(r, err));
+    if (s == OK && str_is(r->session->opt.engine, "auto"))
+        log_engine(r);
     if (s == OK)
         s = r->keys.found ? evaluate_keys(r, &why) : evaluate(r, &why);
     if (s == OK)

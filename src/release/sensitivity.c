@@ -195,11 +195,15 @@ static enum status compute(struct prepared *p, mpq_srcptr beta,
     json_optimality(j, s);
     json_key(j, "filters");
     json_cstr(j, p->filters_exact ? "exact" : "inside");
+    json_key(j, "engine");
+    json_cstr(j, evaluated_engine(e));
     json_key(j, "query");
     json_str(j, cq_text(&p->arena, p->normal));
     json_residuals(j, p->normal, s);
     json_seconds(j, s, e->seconds_load);
     text_all(text, p, s, mpq_get_d(beta));
+    if (str_is(p->session->opt.engine, "auto"))
+        sb_printf(text, "engine: %s\n", evaluated_engine(e));
     return OK;
 }
 
