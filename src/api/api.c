@@ -134,10 +134,10 @@ static dpc_status ask(dpc_session *s, ask_fn *fn, const char *query,
 
 QUESTION(dpc_analyze, each_analyze)
 QUESTION(dpc_quote, each_quote)
-QUESTION(dpc_explain, ask_explain)
+QUESTION(dpc_explain, each_explain)
 QUESTION(dpc_release, each_release)
 QUESTION(dpc_count, each_count)
-QUESTION(dpc_sensitivity, ask_sensitivity)
+QUESTION(dpc_sensitivity, each_sensitivity)
 COMMAND(dpc_check, ask_check)
 COMMAND(dpc_policy_init, ask_policy)
 COMMAND(dpc_budget_init, ask_budget_init)

@@ -170,6 +170,8 @@ static enum status show(struct session *s, struct ledger *l, struct result *out,
     balance_init(&x);
     mpq_inits(left, delta_left, NULL);
     enum status st = ledger_balance(l, s->opt.dataset, s->opt.analyst, &x, err);
+    if (st == OK)
+        st = ledger_count(l, s->opt.dataset, s->opt.analyst, &x, err);
     if (st == OK) {
         mpq_sub(left, x.epsilon_total, x.epsilon_spent);
         mpq_sub(delta_left, x.delta_total, x.delta_spent);

@@ -95,3 +95,17 @@ enum status each_count(struct session *s, struct str query, struct result *out,
 {
     return each(s, NULL, ask_count, query, out, err);
 }
+
+/* A picture shows one query; several are refused, with their number. */
+enum status each_explain(struct session *s, struct str query,
+                         struct result *out, struct err *err)
+{
+    return s->opt.dot ? ask_explain(s, query, out, err)
+                      : each(s, NULL, ask_explain, query, out, err);
+}
+
+enum status each_sensitivity(struct session *s, struct str query,
+                             struct result *out, struct err *err)
+{
+    return each(s, NULL, ask_sensitivity, query, out, err);
+}

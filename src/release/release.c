@@ -138,7 +138,10 @@ static enum status stored_answer(struct release *r, bool *out_found,
     if (!text.p)
         return OK;
     TRY(answer_read(&r->p.arena, text, &r->answer, err));
-    if (r->answer.numbers.n != (r->p.query->n_group ? r->keys.n : 1))
+    size_t n = r->keys.found         ? r->answer.keys.n
+               : r->p.query->n_group ? r->keys.n
+                                     : 1;
+    if (r->answer.numbers.n != n || (r->answer.keys.n && !r->keys.found))
         return err_set(err, E_LEDGER,
                        "the ledger holds an answer to another question");
     r->answer.receipt = receipt;

@@ -15,6 +15,7 @@ ask_fn ask_release;
 ask_fn ask_count, ask_sensitivity, ask_check; /* OWNER */
 /* The same, and for each COUNT of a SELECT with several. */
 ask_fn each_analyze, each_quote, each_release, each_count;
+ask_fn each_explain, each_sensitivity;
 ask_fn ask_budget_init, ask_budget_show, ask_budget_history, ask_budget_grant;
 
 /* The error as {"error": {...}}. */

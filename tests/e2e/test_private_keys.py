@@ -165,6 +165,16 @@ check("zcdp ledger", s == 0 and abs(a["budget"]["delta_spent"] - 6e-6) < 1e-12, 
 run("budget", "grant", "--ledger", "l", "--analyst", "bob", "--epsilon", "5")
 check("cap without delta", release("--analyst", "bob", TOWN)[0] == 4)
 
+# what the ledger counts; several counts at once
+shown = run("budget", "show", "--format", "json", "--ledger", "small")[1]
+check("committed", shown["committed"] == 1 and shown["held"] == 0, str(shown))
+two = "SELECT COUNT(*), COUNT(DISTINCT town) FROM pat"
+for command in ("sensitivity", "explain"):
+    s, a = run(command, "--format", "json", "--db", "data", two)
+    check(command + ", two counts", s == 0 and len(a["counts"]) == 2, str(a))
+s, a = run("explain", "--dot", "--format", "json", "--db", "data", two)
+check("no picture of two", s == 3 and "2 counts" in a["error"]["message"], str(a))
+
 # a hostile analyst: whether one person is in the data, by a key that only they have; everything but the paid
 # numbers must be the same, and their key must not appear (probability 1e-6 each time)
 base = "".join(f"{i},{'AB'[i % 2]},{i % 3}\n" for i in range(600))
