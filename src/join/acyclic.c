@@ -132,3 +132,78 @@ enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
     spare_close(j);
     return s;
 }
+
+/* --- counts of keys --------------------------------------------------------
+ */
+
+static void read_keys(const struct acyclic *x, unsigned v,
+                      const struct group_ids *k)
+{
+    const uint64_t *w = x->g.v[v].unary;
+    for (size_t i = 0; i < k->n; i++) {
+        uint32_t id = k->ids[0][i];
+        k->out[i] = id == NO_ID ? 0 : w ? w[id] : 1;
+    }
+}
+
+/* Counts of pairs: the keys by their first id, by counting. */
+static enum status pair_counts(struct acyclic *x, unsigned a, unsigned b,
+                               const struct group_ids *k, bool *done,
+                               struct err *err)
+{
+    uint32_t n = x->g.v[a].n;
+    uint32_t *off = spare_take(x->j, ((size_t)n + 2) * sizeof *off);
+    uint32_t *second = spare_take(x->j, k->n * sizeof *second);
+    uint32_t *key = spare_take(x->j, k->n * sizeof *key);
+    uint64_t *out = spare_take(x->j, k->n * sizeof *out);
+    uint64_t best = 0;
+    if (!off || !second || !key || !out)
+        return err_nomem(err);
+    memset(off, 0, ((size_t)n + 2) * sizeof *off);
+    for (size_t i = 0; i < k->n; i++)
+        if (k->ids[0][i] != NO_ID)
+            off[k->ids[0][i] + 2]++;
+    for (uint32_t i = 0; i < n; i++)
+        off[i + 2] += off[i + 1];
+    for (size_t i = 0; i < k->n; i++) {
+        k->out[i] = 0;
+        if (k->ids[0][i] == NO_ID)
+            continue;
+        uint32_t at = off[k->ids[0][i] + 1]++;
+        second[at] = k->ids[1][i];
+        key[at] = (uint32_t)i;
+        out[at] = 0;
+    }
+    struct pair_keys pairs = {off, second, out};
+    TRY(acyclic_pairs(x, a, b, &pairs, &best, done, err));
+    for (uint32_t i = 0; *done && i < off[n]; i++)
+        k->out[key[i]] = out[i];
+    return OK;
+}
+
+enum status acyclic_groups(struct join *j, const struct graph *g,
+                           const struct group_ids *k, bool *done,
+                           struct err *err)
+{
+    struct acyclic x;
+    gset keep = 0;
+    unsigned a = 0, b = 0;
+    *done = false;
+    for (uint32_t v = 0; v < g->n_vars; v++)
+        if (g->v[v].kind == W_MAX)
+            keep |= gset_one(v);
+    if (g->n_nes || g->n_edges + 1 != g->n_vars || k->n >= NO_ID ||
+        (uint32_t)__builtin_popcount(keep) != k->n_vars || !keep)
+        return OK;
+    spare_open(j);
+    begin(&x, j, g);
+    enum status s = fold_leaves(&x, keep, err);
+    if (s == OK && !x.wide && x.live == keep && k->n_vars == 1) {
+        read_keys(&x, (unsigned)__builtin_ctz(keep), k);
+        *done = true;
+    } else if (s == OK && !x.wide && k->n_vars == 2 && is_path(&x, &a, &b)) {
+        s = pair_counts(&x, a, b, k, done, err);
+    }
+    spare_close(j);
+    return s;
+}

@@ -50,4 +50,17 @@ enum status acyclic_pairs(struct acyclic *x, unsigned a, unsigned b,
 enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
                           bool *done, struct err *err) WARN_UNUSED;
 
+/* Keys of a graph's boundary variables, one or two: ids[i][key] for the i-th
+ * of them, NO_ID where the key does not count. */
+struct group_ids {
+    uint32_t n_vars;
+    const uint32_t *ids[2];
+    size_t n;
+    uint64_t *out; /* by key */
+};
+/* The counts of keys; *done as above. */
+enum status acyclic_groups(struct join *j, const struct graph *g,
+                           const struct group_ids *k, bool *done,
+                           struct err *err) WARN_UNUSED;
+
 #endif

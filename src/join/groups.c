@@ -1,46 +1,206 @@
 /*
- * GROUP BY: the count of each given key, by fixing the key's variables; or
- * every key that occurs, by one walk that has them all on its path.
+ * GROUP BY: the counts of the given keys.
+ *
+ * The query falls into components; a key's count is the product of theirs.
+ * One without a key's variable is counted once. One that is a tree with one
+ * or two of the variables is counted in one pass for all keys (acyclic.c).
+ * Any other is walked once for each key, with the key's variables fixed.
+ *
+ * Or every key that occurs, by one walk that has its variables on its path.
  */
-#include "join/impl.h"
+#include "join/acyclic.h"
+
+#include <string.h>
+
+struct grouping {
+    struct join *j;
+    struct arena *a;
+    uint32_t n_vars;
+    uint32_t vars[MAX_VARS]; /* of the keys, distinct, rising */
+    vset set;
+    size_t n_keys;
+    uint32_t *ids; /* by key, by place in vars */
+    uint8_t *ok;   /* by key: can it occur? */
+    u128 *out;
+    struct err *err;
+};
+
+static void list_vars(struct grouping *g)
+{
+    const struct cq *q = g->j->q;
+    for (uint32_t i = 0; i < q->n_group; i++)
+        if (q->outs[i].kind == TERM_VAR)
+            g->set |= vset_one(q->outs[i].id);
+    VSET_EACH (v, g->set)
+        g->vars[g->n_vars++] = v;
+}
+
+static uint32_t place_of(const struct grouping *g, uint32_t v)
+{
+    uint32_t i = 0;
+    while (g->vars[i] != v)
+        i++;
+    return i;
+}
 
 /* Ids of one key; false if the key cannot occur. */
-static bool encode_key(const struct join *j, const struct value *key,
-                       uint32_t *ids, vset *set)
+static bool encode_key(const struct grouping *g, const struct value *key,
+                       uint32_t *ids)
 {
-    const struct cq *q = j->q;
-    *set = 0;
-    for (uint32_t i = 0; i < q->n_group; i++) {
-        struct term t = q->outs[i];
+    const struct join *j = g->j;
+    vset seen = 0;
+    for (uint32_t i = 0; i < j->q->n_group; i++) {
+        struct term t = j->q->outs[i];
         if (t.kind == TERM_CONST) {
-            const struct value *c = &q->consts[t.id];
+            const struct value *c = &j->q->consts[t.id];
             if (c->is_null || key[i].is_null ? c->is_null != key[i].is_null
                                              : !value_eq(c, &key[i]))
                 return false;
             continue;
         }
+        uint32_t *at = &ids[place_of(g, t.id)];
         uint32_t id = dom_find(&j->doms[j->dom_of[t.id]], &key[i]);
-        if (id == NO_ID || (vset_has(*set, t.id) && ids[t.id] != id))
+        if (id == NO_ID || (vset_has(seen, t.id) && *at != id))
             return false;
-        ids[t.id] = id;
-        *set |= vset_one(t.id);
+        *at = id;
+        seen |= vset_one(t.id);
     }
     return true;
+}
+
+static enum status times(const struct grouping *g, size_t key, u128 by)
+{
+    if (u128_mul(g->out[key], by, &g->out[key]))
+        return OK;
+    return err_set(g->err, E_OVERFLOW, "a count does not fit 128 bits");
+}
+
+/* --- one pass for all keys ------------------------------------------------ */
+
+/* Values of the key variables of one component, by key. */
+static enum status part_ids(const struct grouping *g, vset vars,
+                            struct group_ids *k)
+{
+    VSET_EACH (v, vars) {
+        uint32_t *ids = NEWS(g->a, uint32_t, g->n_keys), p = place_of(g, v);
+        if (!ids)
+            return err_nomem(g->err);
+        for (size_t i = 0; i < g->n_keys; i++)
+            ids[i] = g->ok[i] ? g->ids[i * g->n_vars + p] : NO_ID;
+        k->ids[k->n_vars++] = ids;
+    }
+    k->n = g->n_keys;
+    k->out = NEWS(g->a, uint64_t, g->n_keys);
+    return k->out ? OK : err_nomem(g->err);
+}
+
+static enum status count_at_once(struct grouping *g, const struct request *part,
+                                 bool *done)
+{
+    struct graph *graph = NEW(g->a, struct graph);
+    struct group_ids k = {0};
+    *done = false;
+    if (!graph)
+        return err_nomem(g->err);
+    if (vset_count(part->boundary) > 2)
+        return OK;
+    TRY(graph_make(g->j, part, g->a, graph, done, g->err));
+    if (!*done)
+        return OK;
+    TRY(part_ids(g, part->boundary, &k));
+    TRY(acyclic_groups(g->j, graph, &k, done, g->err));
+    for (size_t i = 0; *done && i < g->n_keys; i++) {
+        TRY(times(g, i, k.out[i]));
+        TRY(times(g, i, graph->scalar));
+    }
+    return OK;
+}
+
+/* --- one walk for each key ------------------------------------------------ */
+
+static enum status count_each(struct grouping *g, struct request *part)
+{
+    uint32_t fixed[MAX_VARS] = {0};
+    part->fixed = fixed;
+    part->fixed_set = part->boundary;
+    for (size_t i = 0; i < g->n_keys; i++) {
+        u128 v = 0;
+        if (!g->out[i])
+            continue;
+        for (uint32_t k = 0; k < g->n_vars; k++)
+            fixed[g->vars[k]] = g->ids[i * g->n_vars + k];
+        TRY(walk_run(g->j, part, &v, g->err));
+        TRY(times(g, i, v));
+    }
+    return OK;
+}
+
+static enum status count_part(struct grouping *g, struct request *part)
+{
+    bool done = false;
+    u128 v = 0;
+    if (!part->boundary) {
+        TRY(solve_request(g->j, part, g->a, &v, g->err));
+        for (size_t i = 0; i < g->n_keys; i++)
+            TRY(times(g, i, v));
+        return OK;
+    }
+    TRY(count_at_once(g, part, &done));
+    return done ? OK : count_each(g, part);
+}
+
+/* --- given keys -------------------------------------------------------------
+ */
+
+static enum status count_keys(struct grouping *g, const struct value *keys)
+{
+    struct join *j = g->j;
+    struct request r = {.f = aset_first_n(j->q->n_atoms),
+                        .boundary = g->set,
+                        .outs = cq_free(j->q),
+                        .scale = 1};
+    g->ids = NEWS(g->a, uint32_t, g->n_keys * g->n_vars);
+    g->ok = NEWS(g->a, uint8_t, g->n_keys);
+    if (!g->ids || !g->ok)
+        return err_nomem(g->err);
+    for (size_t i = 0; i < g->n_keys; i++) {
+        g->ok[i] =
+            encode_key(g, keys + i * j->q->n_group, g->ids + i * g->n_vars);
+        g->out[i] = g->ok[i];
+    }
+    TRY(join_pick(j, &r, g->a, g->err));
+    for (vset open = r.vars; open;) {
+        struct request part;
+        TRY(request_part(j, &r, open, g->a, &part, g->err));
+        TRY(count_part(g, &part));
+        open &= ~part.vars;
+    }
+    return OK;
 }
 
 enum status join_count_groups(struct join *j, const struct value *keys,
                               size_t n_keys, u128 *out, struct err *err)
 {
-    uint32_t ids[MAX_VARS] = {0};
-    for (size_t i = 0; i < n_keys; i++) {
-        vset set;
-        out[i] = 0;
-        if (j->q->unsat || !encode_key(j, keys + i * j->q->n_group, ids, &set))
-            continue;
-        TRY(join_fixed_count(j, ids, set, &out[i], err));
+    struct arena a;
+    struct grouping g = {
+        .j = j, .a = &a, .n_keys = n_keys, .out = out, .err = err};
+    bool none = j->q->unsat;
+    for (uint32_t i = 0; i < j->q->n_atoms; i++)
+        none = none || !j->atoms[i].rel->n;
+    if (none) {
+        for (size_t i = 0; i < n_keys; i++)
+            out[i] = 0;
+        return OK;
     }
-    return OK;
+    list_vars(&g);
+    arena_init(&a, j->mem);
+    enum status s = count_keys(&g, keys);
+    arena_fini(&a);
+    return s;
 }
+
+/* --- all keys ---------------------------------------------------------------
+ */
 
 struct listing {
     const struct join *j;

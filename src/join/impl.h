@@ -171,6 +171,11 @@ enum status walk_run(struct join *j, const struct request *r, u128 *out,
                      struct err *err) WARN_UNUSED;
 
 /* --- solve.c ------------------------------------------------------------ */
+/* The component of the request that holds the first variable of `open`: its
+ * atoms, variables and comparisons. */
+enum status request_part(struct join *j, const struct request *r, vset open,
+                         struct arena *a, struct request *out,
+                         struct err *err) WARN_UNUSED;
 enum status solve_request(struct join *j, const struct request *r,
                           struct arena *a, u128 *out,
                           struct err *err) WARN_UNUSED;
@@ -208,9 +213,9 @@ enum status join_list_boundary(struct join *j, vset boundary,
                                                    const uint64_t *ids,
                                                    u128 count, struct err *err),
                                void *ctx, struct err *err) WARN_UNUSED;
-/* The count with some variables at given ids. */
-enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
-                             u128 *out, struct err *err) WARN_UNUSED;
+/* Fills in the variables and comparisons of r->f. */
+enum status join_pick(struct join *j, struct request *r, struct arena *a,
+                      struct err *err) WARN_UNUSED;
 
 static inline bool join_cancelled(const struct join *j)
 {

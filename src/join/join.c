@@ -99,6 +99,13 @@ static enum status pick_cmps(struct join *j, struct request *r, struct arena *a,
     return OK;
 }
 
+enum status join_pick(struct join *j, struct request *r, struct arena *a,
+                      struct err *err)
+{
+    r->vars = vars_of(j, r->f);
+    return pick_cmps(j, r, a, err);
+}
+
 static enum status run(struct join *j, struct request *r, struct arena *a,
                        u128 *out, struct err *err)
 {
@@ -191,22 +198,6 @@ enum status join_count(struct join *j, u128 *out, struct err *err)
     if (j->q->unsat)
         return OK;
     return join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), out, err);
-}
-
-enum status join_fixed_count(struct join *j, const uint32_t *ids, vset set,
-                             u128 *out, struct err *err)
-{
-    struct request r = {.f = aset_first_n(j->q->n_atoms), .scale = 1};
-    struct arena a;
-    r.vars = vars_of(j, r.f);
-    r.boundary = set;
-    r.outs = cq_free(j->q);
-    r.fixed = ids;
-    r.fixed_set = set;
-    arena_init(&a, j->mem);
-    enum status s = run(j, &r, &a, out, err);
-    arena_fini(&a);
-    return s;
 }
 
 enum status join_list_boundary(struct join *j, vset boundary,

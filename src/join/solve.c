@@ -46,11 +46,28 @@ enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
     return n && *fits ? memo_put(j, key, *out, err) : OK;
 }
 
-/* The atoms, variables and comparisons of one component. */
-static enum status component(struct join *j, const struct request *r, vset vars,
-                             struct arena *a, struct request *out,
-                             struct err *err)
+static vset grow_component(const struct join *j, const struct request *r,
+                           vset open)
 {
+    vset comp = vset_one(vset_min(open)), before = 0;
+    while (comp != before) {
+        before = comp;
+        ASET_EACH (i, r->f)
+            if (j->atoms[i].set & comp)
+                comp |= j->atoms[i].set;
+        for (uint32_t i = 0; i < r->n_cmps; i++) {
+            vset c = vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r);
+            if (c & comp)
+                comp |= c;
+        }
+    }
+    return comp;
+}
+
+enum status request_part(struct join *j, const struct request *r, vset open,
+                         struct arena *a, struct request *out, struct err *err)
+{
+    vset vars = grow_component(j, r, open);
     struct jcmp *cmps = NEWS(a, struct jcmp, r->n_cmps);
     if (!cmps)
         return err_nomem(err);
@@ -70,24 +87,6 @@ static enum status component(struct join *j, const struct request *r, vset vars,
             cmps[out->n_cmps++] = r->cmps[i];
     out->cmps = cmps;
     return OK;
-}
-
-static vset grow_component(const struct join *j, const struct request *r,
-                           vset open)
-{
-    vset comp = vset_one(vset_min(open)), before = 0;
-    while (comp != before) {
-        before = comp;
-        ASET_EACH (i, r->f)
-            if (j->atoms[i].set & comp)
-                comp |= j->atoms[i].set;
-        for (uint32_t i = 0; i < r->n_cmps; i++) {
-            vset c = vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r);
-            if (c & comp)
-                comp |= c;
-        }
-    }
-    return comp;
 }
 
 static enum status solve_component(struct join *j, const struct request *r,
@@ -122,12 +121,11 @@ enum status solve_request(struct join *j, const struct request *r,
     while (open && *out) {
         struct request part;
         u128 value = 0;
-        vset comp = grow_component(j, r, open);
-        TRY(component(j, r, comp, a, &part, err));
+        TRY(request_part(j, r, open, a, &part, err));
         TRY(solve_component(j, &part, a, &value, err));
         if (!u128_mul(*out, value, out))
             return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
-        open &= ~comp;
+        open &= ~part.vars;
     }
     return OK;
 }

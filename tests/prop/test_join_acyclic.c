@@ -41,6 +41,7 @@ static const char *const rules[] = {
     "Q(a,b,m,l) :- F(m,a,l), G(m,b), H(a,h), I(b).",
     "Q(a,b,c,d,e,l) :- A(a,b), B(c,b), C(c,d,l), D(e,d), E(e).",
     "Q(a,y,b,z,k) :- A(y,a,k), B(y,b,z), H(y), G(b).",
+    "Q(a,b,x) :- A(a,b), B(b), D(x,y).",
     "Q(a,b,c,d) :- A(b,a), B(c,b), C(c,d), D(d), A(e,a).",
 };
 enum { N_RULES = sizeof rules / sizeof rules[0] };
@@ -169,6 +170,87 @@ static void test_trees(void **state)
     }
 }
 
+/* The count of one key by the walker; ids of values -1 .. domain. */
+static u128 walked_key(struct world *w, const struct value *key)
+{
+    struct request r = {.f = aset_first_n(w->q->n_atoms), .scale = 1};
+    uint32_t fixed[MAX_VARS] = {0};
+    u128 v = 0;
+    struct arena a;
+    arena_init(&a, &w->mem);
+    assert_int_equal(join_pick(w->j, &r, &a, &w->err), OK);
+    r.outs = cq_free(w->q);
+    r.fixed = fixed;
+    for (uint32_t i = 0; i < w->q->n_group; i++) {
+        uint32_t x = w->q->outs[i].id;
+        fixed[x] = dom_find(&w->j->doms[w->j->dom_of[x]], &key[i]);
+        r.fixed_set |= vset_one(x);
+        if (fixed[x] == NO_ID) {
+            arena_fini(&a);
+            return 0;
+        }
+    }
+    r.boundary = r.fixed_set;
+    assert_int_equal(walk_run(w->j, &r, &v, &w->err), OK);
+    arena_fini(&a);
+    return v;
+}
+
+enum { MOST_KEYS = 300 };
+
+/* Counts of many keys, some twice, some without a match, some NULL. */
+static void check_groups(struct world *w, const char *rule, unsigned number,
+                         uint32_t domain, struct jc_rng *r)
+{
+    static struct value keys[MOST_KEYS * 3];
+    static u128 got[MOST_KEYS];
+    uint32_t n_outs = w->q->n_outs, n_group = 1 + jc_below(r, 3);
+    struct term saved[MAX_VARS];
+    memcpy(saved, w->q->outs, n_outs * sizeof *saved);
+    w->q->n_group = n_group < n_outs ? n_group : n_outs;
+    for (uint32_t i = 0; i < w->q->n_group; i++) { /* any of the outputs */
+        uint32_t k = i + jc_below(r, n_outs - i);
+        struct term t = w->q->outs[i];
+        w->q->outs[i] = w->q->outs[k];
+        w->q->outs[k] = t;
+    }
+    for (uint32_t i = 0; i < MOST_KEYS * w->q->n_group; i++) {
+        struct value v = {.type = T_INT, .i = jc_below(r, domain + 1)};
+        keys[i] = jc_below(r, 9) ? v : value_null();
+    }
+    size_t n_keys = jc_below(r, MOST_KEYS);
+    assert_int_equal(join_count_groups(w->j, keys, n_keys, got, &w->err), OK);
+    for (size_t i = 0; i < n_keys; i++) {
+        u128 want = walked_key(w, keys + i * w->q->n_group);
+        if (got[i] != want)
+            fail_msg("case %u, %s, key %zu of %u: %llu, walked %llu", number,
+                     rule, i, w->q->n_group, (unsigned long long)got[i],
+                     (unsigned long long)want);
+    }
+    memcpy(w->q->outs, saved, n_outs * sizeof *saved);
+    w->q->n_group = 0;
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    static const uint32_t domains[] = {2, 4, 12, 70};
+    for (unsigned i = 0; i < N_RULES * 30; i++) {
+        struct jc_rng r = {i * 91 + 5};
+        struct world w;
+        uint32_t domain = domains[jc_below(&r, 4)];
+        world_open(&w, rules[i % N_RULES]);
+        for (size_t t = 0; t < w.schema.tables.n; t++) {
+            struct style s = random_style(&r, domain);
+            fill(&w, t, &s, &r);
+        }
+        world_start(&w);
+        check_groups(&w, rules[i % N_RULES], i, domain, &r);
+        check_groups(&w, rules[i % N_RULES], i, domain, &r);
+        world_close(&w);
+    }
+}
+
 /* Counts of a path whose variables carry the weights of hanging tables: rows
  * / ids for each of the first ids. */
 static void check_heavy(const char *rule, uint32_t rows, uint32_t ids,
@@ -198,6 +280,8 @@ static void check_heavy(const char *rule, uint32_t rows, uint32_t ids,
     for (vset bd = 0; bd < 8; bd++) /* of a, m and b */
         if (bd != 7)
             check(&w, rule, rows, aset_first_n(w.q->n_atoms), bd, cq_free(w.q));
+    for (int i = 0; ids == 3 && i < 20; i++)
+        check_groups(&w, rule, rows, domain, &r);
     world_close(&w);
 }
 
@@ -221,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_large_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
