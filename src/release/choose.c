@@ -289,10 +289,13 @@ static enum status by_rule(struct prepared *p, struct choice *c,
     if (p->bound.l1_upper != U128_INF)
         return compare(p, c, err);
     enum status s = use_smooth(p, smooth_kind(c), c, &why);
-    if (s == E_UNSUPPORTED || s == E_TOO_LARGE)
+    if (s == E_UNSUPPORTED)
         return choose_unbounded(p, why.message, err);
     if (s != OK && err)
         *err = why;
+    if (s == E_TOO_LARGE)
+        err_detail(err, "Nothing declared limits what one row can change, so "
+                        "the noise would have to be measured on the data.");
     c->reason = STR("No bound on the data limits what one row can do, so the "
                     "noise is measured on the data, in secret.");
     return s;

@@ -30,8 +30,12 @@ enum status sens_capped_from(const struct sens_plan *p, mpq_srcptr beta,
     unsigned long degree = p->n_priv > 1 ? p->n_priv - 1 : 0;
     TRY(sens_falls_from(beta, degree * order, 1, out, err));
     if (*out * work_of_step(p) > SCAN_WORK) {
-        err_set(err, E_TOO_LARGE, "beta is too small for this query");
-        err_hint(err, "Ask with a larger epsilon, or about fewer tables.");
+        err_set(
+            err, E_TOO_LARGE,
+            "epsilon is too small for noise measured on the data: beyond the "
+            "distances that can be looked at");
+        err_hint(err, "Ask with a larger epsilon (or beta), or about fewer "
+                      "tables.");
         return E_TOO_LARGE;
     }
     *out = (*out + order - 1) / order;
@@ -78,8 +82,8 @@ static void capped_value(void *ctx, uint64_t k, mpz_t out)
     mpz_set_ui(out, 0);
     for (uint32_t t = 0; t < c->order; t++) {
         if (k || t)
-            sens_state_step(c->state);
-        sens_state_local(c->state, c->part);
+            sens_stretch_step(&c->steps);
+        sens_stretch_local(&c->steps, c->part);
         mpz_add(out, out, c->part);
     }
     /* With one private relation step alone is at most the paper's. */
@@ -99,14 +103,14 @@ static void capped_bound(void *ctx, uint64_t k, mpz_t out)
     }
 }
 
-enum status sens_capped_init(struct sens_capped *c, struct sens_state *state,
-                             struct sens_paper *paper, mpq_srcptr beta,
-                             uint32_t order, u128 global_upper, struct err *err)
+enum status sens_capped_init(struct sens_capped *c, struct arena *a,
+                             struct sens_state *state, struct sens_paper *paper,
+                             mpq_srcptr beta, uint32_t order, u128 global_upper,
+                             struct err *err)
 {
     uint64_t from;
     TRY(sens_capped_from(state->p, beta, order, &from, err));
     *c = (struct sens_capped){
-        .state = state,
         .paper = paper,
         .order = order,
         .seq = {.value = capped_value,
@@ -115,6 +119,7 @@ enum status sens_capped_init(struct sens_capped *c, struct sens_state *state,
                 .zero_after = state->p->n_priv},
     };
     c->seq.ctx = c;
+    TRY(sens_stretch_init(&c->steps, a, state, err));
     mpz_inits(c->global, c->part, c->sum, c->seq.limit, (mpz_ptr)NULL);
     mpz_set_si(c->global, -1);
     if (global_upper != U128_INF)
@@ -125,6 +130,7 @@ enum status sens_capped_init(struct sens_capped *c, struct sens_state *state,
 
 void sens_capped_fini(struct sens_capped *c)
 {
+    sens_stretch_fini(&c->steps);
     sens_mpz_wipe(c->global);
     sens_mpz_wipe(c->part);
     sens_mpz_wipe(c->sum);

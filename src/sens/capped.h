@@ -8,9 +8,10 @@
 
 #include "sens/paper.h"
 #include "sens/scan.h"
+#include "sens/stretch.h"
 
 struct sens_capped {
-    struct sens_state *state; /* is stepped on */
+    struct sens_stretch steps; /* of the state */
     struct sens_paper *paper;
     uint32_t order;
     mpz_t global; /* negative: none */
@@ -19,9 +20,9 @@ struct sens_capped {
 };
 
 /* `paper` must have been made from the same state, before any step. */
-enum status sens_capped_init(struct sens_capped *c, struct sens_state *state,
-                             struct sens_paper *paper, mpq_srcptr beta,
-                             uint32_t order, u128 global_upper,
+enum status sens_capped_init(struct sens_capped *c, struct arena *a,
+                             struct sens_state *state, struct sens_paper *paper,
+                             mpq_srcptr beta, uint32_t order, u128 global_upper,
                              struct err *err) WARN_UNUSED;
 void sens_capped_fini(struct sens_capped *c); /* only after a good init */
 

@@ -58,7 +58,7 @@ static enum status floor_peak(struct arena *a, struct sens_state *s,
     TRY(sens_paper_range(s->p, beta, order, &k_hat, &up_to, err));
     enum status st = sens_paper_new(a, s, up_to, &paper, err);
     if (st == OK)
-        st = sens_capped_init(&c, s, &paper, beta, order, global, err);
+        st = sens_capped_init(&c, a, s, &paper, beta, order, global, err);
     if (st == OK) {
         st = sens_scan(a, beta, &c.seq, &peak, err);
         if (st == OK)

@@ -35,9 +35,12 @@ enum status sens_falls_from(mpq_srcptr beta, unsigned long degree,
     mpfr_clear(x);
     if (ok)
         return OK;
-    err_set(err, E_TOO_LARGE, "beta is too small for this query");
-    err_hint(err, "Ask with a larger epsilon, or declare constraints that "
-                  "bound the sensitivity.");
+    err_set(err, E_TOO_LARGE,
+            "epsilon is too small for noise measured on the data: beyond the "
+            "distances that can be looked at");
+    err_hint(err,
+             "Ask with a larger epsilon (or beta), or declare constraints that "
+             "bound the sensitivity.");
     return E_TOO_LARGE;
 }
 

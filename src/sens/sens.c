@@ -102,7 +102,7 @@ static enum status capped(struct job *w)
 {
     struct sens_capped c;
     struct sens_peak peak = {0};
-    TRY(sens_capped_init(&c, &w->state, &w->paper, w->opt->beta, w->order,
+    TRY(sens_capped_init(&c, w->a, &w->state, &w->paper, w->opt->beta, w->order,
                          w->opt->global_upper, w->err));
     enum status st = sens_scan(w->a, w->opt->beta, &c.seq, &peak, w->err);
     if (st == OK)

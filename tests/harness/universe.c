@@ -216,10 +216,11 @@ static bool capped_on(struct universe *u, unsigned set,
     mpq_init(beta);
     mpq_set_ui(beta, 1, 1);
     mpz_init(v);
-    bool ok = sens_state_new(&a, p, &s, err) == OK &&
-              on_instance(u, set, mixed, broken, &s, err) &&
-              sens_paper_new(&a, &s, LEVELS * order, &paper, err) == OK &&
-              sens_capped_init(&c, &s, &paper, beta, order, global, err) == OK;
+    bool ok =
+        sens_state_new(&a, p, &s, err) == OK &&
+        on_instance(u, set, mixed, broken, &s, err) &&
+        sens_paper_new(&a, &s, LEVELS * order, &paper, err) == OK &&
+        sens_capped_init(&c, &a, &s, &paper, beta, order, global, err) == OK;
     if (ok) {
         for (unsigned k = 0; k < LEVELS; k++) {
             c.seq.value(&c, k, v);
