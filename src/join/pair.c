@@ -276,25 +276,25 @@ row_to_counters(const struct pairing *p, uint64_t stamp, uint32_t x,
     return best;
 }
 
-static void prefetch_rows(const struct pairing *p, uint32_t i, uint32_t end)
+/* Rows are read in falling order of their place, as the groups are. */
+static inline void prefetch_rows(const struct pairing *p, uint32_t i)
 {
     const struct csr *c = p->c;
-    if (i + FAR < end)
-        __builtin_prefetch(&c->off[p->ids[i + FAR]]);
-    if (i + NEAR < end) {
-        uint32_t at = c->off[p->ids[i + NEAR]];
-        __builtin_prefetch(&c->adj[at]);
-        if (c->w)
-            __builtin_prefetch(&c->w[at]);
-    }
+    if (i < FAR)
+        return;
+    __builtin_prefetch(&c->off[p->ids[i - FAR]]);
+    uint32_t at = c->off[p->ids[i - NEAR]];
+    __builtin_prefetch(&c->adj[at]);
+    if (c->w)
+        __builtin_prefetch(&c->w[at]);
 }
 
 /* Can the rows i .. end-1 of p->ids together exceed the best? */
 static bool may_exceed(const struct pairing *p, uint32_t i, uint32_t end)
 {
     u128 pairs = 0;
-    for (; i < end; i++) {
-        uint32_t x = p->ids ? p->ids[i] : i;
+    while (end-- > i) {
+        uint32_t x = p->ids ? p->ids[end] : end;
         pairs += p->c->off[x + 1] - p->c->off[x];
         if (pairs * p->scale > p->best)
             return true;
@@ -309,9 +309,10 @@ group_to_counters(struct pairing *p, uint32_t a, bool groups, bool weights)
     uint32_t best = (uint32_t)p->best;
     uint64_t stamp = (uint64_t)(a + 1) << 32;
     if (p->ids)
-        for (; i < end; i++) {
-            prefetch_rows(p, i, p->off[p->out.n_groups]);
-            best = row_to_counters(p, stamp, p->ids[i], best, groups, weights);
+        while (end-- > i) {
+            prefetch_rows(p, end);
+            best =
+                row_to_counters(p, stamp, p->ids[end], best, groups, weights);
         }
     else if (!p->out.group || p->out.group[a] != NO_ID)
         best = row_to_counters(p, stamp, a, best, groups, weights);
