@@ -93,7 +93,10 @@ static enum status load_nothing(struct prepared *p, const struct cq *q,
     bool sql;
     *out_done = false;
     TRY(use_sql(p, q, &sql, err));
-    if (!sql)
+    if (sql && p->keys_found && str_is(p->session->opt.engine, "sql"))
+        return err_set(err, E_UNSUPPORTED,
+                       "the sql engine does not find the keys of GROUP BY");
+    if (!sql || p->keys_found)
         return OK;
     enum status s = p->normal ? open_counter(p, p->normal, e, err) : OK;
     if (s == OK)

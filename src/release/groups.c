@@ -222,7 +222,7 @@ static enum status private_keys(struct prepared *p, uint32_t col,
 
 static bool offers_delta(const struct prepared *p)
 {
-    return p->delta.n && !str_is(p->delta, "0");
+    return p->owner_counts || (p->delta.n && !str_is(p->delta, "0"));
 }
 
 /* What public facts say of the keys of one column. */
@@ -295,7 +295,7 @@ static enum status found_keys(struct prepared *p, const struct key_column *cols,
 {
     out->n_cols = p->query->n_group;
     out->known = false;
-    out->found = true;
+    out->found = p->keys_found = true;
     out->only = NEWS(&p->arena, struct key_list, out->n_cols);
     if (!out->only)
         return err_nomem(err);

@@ -2,6 +2,8 @@
  * The owner's commands: count, sensitivity, check. OWNER: they print private
  * numbers; the program says so on standard error every time.
  */
+#include <string.h>
+
 #include "release/analysis.h"
 #include "release/evaluate.h"
 #include "release/groups.h"
@@ -41,6 +43,30 @@ static void count_groups(const struct group_keys *k, const u128 *counts,
     json_end(j, ']');
 }
 
+/* The counts of all keys: those declared, or all that occur. */
+static enum status group_counts(struct prepared *p, struct evaluated *e,
+                                struct group_keys *k, u128 **out,
+                                struct err *err)
+{
+    struct found_keys found = {0};
+    if (k->found) {
+        TRY(evaluate_found(p, e, k, &found, err));
+        k->n = found.list.n;
+        k->vals = NEWS(&p->arena, struct value, k->n * k->n_cols + 1);
+    }
+    *out = NEWS(&p->arena, u128, k->n + 1);
+    if (!*out || (k->found && !k->vals))
+        return err_nomem(err);
+    if (!k->found)
+        return evaluate_counts(p, e, k, *out, err);
+    for (size_t i = 0; i < k->n; i++) {
+        memcpy(k->vals + i * k->n_cols, found.list.p[i].vals,
+               k->n_cols * sizeof *k->vals);
+        (*out)[i] = found.list.p[i].count;
+    }
+    return OK;
+}
+
 static enum status count(struct prepared *p, struct str query,
                          struct evaluated *e, struct result *out,
                          struct err *err)
@@ -50,16 +76,15 @@ static enum status count(struct prepared *p, struct str query,
     u128 total = 0;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(prepare_query(p, query, err));
+    p->owner_counts = true;
     TRY(group_keys(p, &k, err));
     TRY(evaluate_load(p, p->query, e, err));
     TRY(evaluate_join(p, p->query, e, err));
     json_init(&j, &out->json);
     json_begin(&j, '{');
     if (k.n_cols) {
-        u128 *counts = NEWS(&p->arena, u128, k.n + 1);
-        if (!counts)
-            return err_nomem(err);
-        TRY(evaluate_counts(p, e, &k, counts, err));
+        u128 *counts;
+        TRY(group_counts(p, e, &k, &counts, err));
         count_groups(&k, counts, &j, &out->text);
     } else {
         TRY(evaluate_count(e, &total, err));

@@ -64,7 +64,7 @@ check("budget", status == 4 and spent() == 9, f"{status} {a} {spent()}")
 status, a = release("--epsilon", "3", "SELECT COUNT(*) FROM pat")
 check("stored", status == 0 and a["repeated"] and spent() == 9, str(a))
 status, a = ask("sensitivity", "--db", "data", TWO)
-check("sensitivity takes one", status == 3, str(a))
+check("sensitivity of both", status == 0 and [c["count"] for c in a["counts"]] == [50, 2], str(a))
 
 for p in problems:
     print(p)

@@ -168,6 +168,10 @@ check("cap without delta", release("--analyst", "bob", TOWN)[0] == 4)
 # what the ledger counts; several counts at once
 shown = run("budget", "show", "--format", "json", "--ledger", "small")[1]
 check("committed", shown["committed"] == 1 and shown["held"] == 0, str(shown))
+for words in ("", "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) "):
+    s, a = run("count", "--format", "json", "--db", "data", f"SELECT {words}town, COUNT(*) FROM pat GROUP BY town")
+    check("the owner counts all keys", s == 0 and len(a["groups"]) == 7 + 60 and
+          sum(g["count"] for g in a["groups"]) == len(rows), str(a)[:300])
 two = "SELECT COUNT(*), COUNT(DISTINCT town) FROM pat"
 for command in ("sensitivity", "explain"):
     s, a = run(command, "--format", "json", "--db", "data", two)
