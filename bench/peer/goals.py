@@ -173,12 +173,20 @@ def picture(sets):
                        list(points.items()), same)
 
 
+def command(args):
+    """The whole command line; folders of this machine by their meaning only."""
+    words = ["bench/peers", "--data DIR", f"--limit {args.limit:g}", f"--rounds {args.rounds}"]
+    words += ["--large"] if args.large else []
+    words += [f"--only {args.only}"] if args.only else []
+    return " ".join(words)
+
+
 def page(sets, facts, load, args):
     goals, rows = all_goals(sets, load)
     out = ["# dpcount beside its peers", "",
-           "Written by `bench/peers" + (" --large" if args.large else "") + "`; all programs on "
-           "one thread, data loaded and indexed, requests interleaved in rounds, medians. Cells: "
-           "CPU / wall milliseconds (ratio of CPU times). "
+           f"Written by `{command(args)}`; all programs on one thread, data loaded and indexed, "
+           f"requests interleaved, medians of {args.rounds} rounds (of one where a request took "
+           f"more than {args.limit / 5:g} s). Cells: CPU / wall milliseconds (ratio of CPU times). "
            f"A request was stopped after {args.limit:g} s of CPU, or six times that by the clock: "
            f"`>`. {sum(s['compared'] for s in sets)} answers were compared, all equal.", "",
            "![CPU times](peers.svg)", "", "Machine: " + "; ".join(facts) + ".", "",

@@ -11,34 +11,44 @@
 
 /* --- does it fit ---------------------------------------------------------- */
 
-static bool plain_list(const struct tnode *n, unsigned x)
+static bool plain_lists(const struct tnode *n)
 {
-    return n->n_lists == 1 && n->lists[0].x == x && !n->lists[0].c->w;
+    for (uint32_t i = 0; i < n->n_lists; i++)
+        if (n->lists[i].c->w)
+            return false;
+    return true;
 }
 
-/* Limits other than by the fixed variable do not occur with one of them. */
-static bool only_by(gset s, unsigned x)
+/* Nothing but the trees makes the value. Several fixed variables are all of
+ * the boundary but the root. */
+static bool bare_fixed(const struct plan *p, const struct sterm *t)
 {
-    return !(s & ~gset_one(x));
+    for (uint32_t i = 0; i < p->n_x; i++)
+        if (t->g.v[p->x[i]].unary)
+            return false;
+    for (uint32_t i = 0; i < t->g.n_edges; i++)
+        if ((p->x_set & gset_one(t->g.e[i].a)) &&
+            (p->x_set & gset_one(t->g.e[i].b)))
+            return false;
+    return p->n_x == 1 || (p->n_x == p->n_max && p->root >= 0);
 }
 
 static bool has_shape(const struct plan *p)
 {
-    if (p->n_x != 1 || p->n_terms != 1 || p->terms[0].coef != 1 ||
-        p->terms[0].n_trees != 1 || p->g.v[p->x[0]].unary)
-        return false;
     const struct sterm *t = &p->terms[0];
-    unsigned x = p->x[0];
+    if (!p->n_x || p->n_terms != 1 || t->coef != 1 || t->n_trees != 1 ||
+        !bare_fixed(p, t))
+        return false;
     const struct tnode *root = &t->trees[0].node[0], *leaf = root + 1;
     if (t->trees[0].n_nodes < 2 || root->n_kids != 1 || root->kids[0] != 1 ||
-        leaf->n_kids || t->g.v[x].unary)
+        leaf->n_kids || root->unary || leaf->unary)
         return false;
-    return !root->unary && !leaf->unary && leaf->kind == W_SUM &&
+    return leaf->kind == W_SUM && leaf->is_mark && !leaf->up->w &&
            (root->kind == W_SUM ||
             ((int)root->var == p->root && !root->below)) &&
-           leaf->is_mark && plain_list(leaf, x) && !leaf->up->w &&
-           (!root->n_lists || plain_list(root, x)) &&
-           only_by(root->below | root->differ, x) && only_by(leaf->below, x) &&
+           plain_lists(leaf) && plain_lists(root) &&
+           root->n_lists <= (p->n_x == 1) &&
+           (p->n_x > 1 || leaf->n_lists == 1) &&
            /* a relation that joins two variables decides that they differ */
            !leaf->differ && !(root->differ && root->n_lists);
 }
@@ -69,6 +79,7 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
         return;
     const struct tnode *root = &p->terms[0].trees[0].node[0], *leaf = root + 1;
     k->pushes = !root->n_lists;
+    k->leaf = leaf;
     k->root_below = root->below;
     k->root_differs = root->differ;
     k->leaf_below = leaf->below;
@@ -130,17 +141,18 @@ static inline uint64_t marks_at(const struct kernel *k, const uint8_t *mark,
     return m;
 }
 
-static bool no_leaf(const struct kernel *k, uint32_t x)
+/* Twins all need a leaf of their own. */
+static bool too_few(const struct kernel *k, uint32_t x)
 {
     struct span s = row(k->to_leaf, x, k->leaf_below);
-    return s.p == s.end;
+    return s.end - s.p < (k->falling ? (long)k->power : 1);
 }
 
 static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
     uint64_t sum = 0;
     struct span s = row(k->to_root, x, k->root_below);
-    if (s.p == s.end || no_leaf(k, x))
+    if (s.p == s.end || too_few(k, x))
         return 0;
     set_marks(k, mark, x, 1);
     for (; s.p < s.end; s.p++)
@@ -154,7 +166,7 @@ static uint64_t close_max(const struct kernel *k, uint8_t *mark, uint32_t x,
 {
     uint64_t best = 0;
     struct span s = row(k->to_root, x, k->root_below);
-    if (s.p == s.end || no_leaf(k, x))
+    if (s.p == s.end || too_few(k, x))
         return 0;
     set_marks(k, mark, x, 1);
     for (; s.end > s.p && s.end[-1] >= least; s.end--) {
@@ -181,20 +193,47 @@ static inline struct span up_from(const struct kernel *k, uint32_t leaf)
     return s;
 }
 
+/* Counts up; the sum of what was there before: m (m - 1) / 2 for each m. */
+static uint64_t count_up(const struct kernel *k, uint32_t *count, struct span s,
+                         uint32_t limit)
+{
+    uint64_t pairs = 0;
+    for (; s.p < s.end; s.p++) {
+        struct span up = up_from(k, *s.p);
+        for (; up.p < up.end && *up.p < limit; up.p++)
+            pairs += count[*up.p]++;
+    }
+    return pairs;
+}
+
+static void count_down(const struct kernel *k, uint32_t *count, struct span s,
+                       uint32_t limit)
+{
+    for (; s.p < s.end; s.p++) {
+        struct span up = up_from(k, *s.p);
+        for (; up.p < up.end && *up.p < limit; up.p++)
+            count[*up.p] = 0;
+    }
+}
+
 static uint64_t push_sum(const struct kernel *k, uint32_t *count, uint32_t x)
 {
     uint32_t limit = k->root_below ? x : NO_ID;
     struct span s = row(k->to_leaf, x, k->leaf_below);
     uint64_t sum = 0;
-    for (const uint32_t *l = s.p; l < s.end; l++) {
-        struct span up = up_from(k, *l);
-        for (; up.p < up.end && *up.p < limit; up.p++)
-            count[*up.p]++;
+    if (too_few(k, x))
+        return 0;
+    uint64_t pairs = count_up(k, count, s, limit);
+    bool skip = k->root_differs && !k->root_below;
+    if (k->falling && k->power == 2) {
+        uint64_t m = skip ? count[x] : 0;
+        count_down(k, count, s, limit);
+        return 2 * pairs - m * (m - 1);
     }
-    if (k->root_differs && !k->root_below)
+    if (skip)
         count[x] = 0;
-    for (const uint32_t *l = s.p; l < s.end; l++) {
-        struct span up = up_from(k, *l);
+    for (; s.p < s.end; s.p++) {
+        struct span up = up_from(k, *s.p);
         for (; up.p < up.end && *up.p < limit; up.p++) {
             sum += raised(k, count[*up.p]);
             count[*up.p] = 0;
@@ -203,19 +242,48 @@ static uint64_t push_sum(const struct kernel *k, uint32_t *count, uint32_t x)
     return sum;
 }
 
+/* The leaves that all fixed ids have, into out. */
+static struct span common_leaves(const struct kernel *k, const uint32_t *fixed,
+                                 uint32_t *out)
+{
+    const struct tnode *l = k->leaf;
+    uint32_t lead = 0, n = 0;
+    struct span s = row(l->lists[0].c, fixed[l->lists[0].x], false);
+    for (uint32_t i = 1; i < l->n_lists; i++) {
+        struct span t = row(l->lists[i].c, fixed[l->lists[i].x], false);
+        if (t.end - t.p < s.end - s.p) {
+            s = t;
+            lead = i;
+        }
+    }
+    if (l->n_lists == 1)
+        return s;
+    for (; s.p < s.end; s.p++) {
+        bool all = true;
+        for (uint32_t i = 0; i < l->n_lists && all; i++)
+            all = i == lead ||
+                  csr_weight(l->lists[i].c, fixed[l->lists[i].x], *s.p);
+        out[n] = *s.p;
+        n += all;
+    }
+    struct span common = {out, out + n};
+    return common;
+}
+
 /* From the end of each row, where the large ids are. */
-static uint64_t push_max(const struct kernel *k, uint32_t *count, uint32_t x,
+static uint64_t push_max(const struct kernel *k, struct runner *r,
                          uint32_t least)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
+    uint32_t *count = r->count;
+    struct span s = common_leaves(k, r->fixed, r->only);
     uint64_t best = 0;
     for (const uint32_t *l = s.p; l < s.end; l++) {
         struct span up = up_from(k, *l);
         for (; up.end > up.p && up.end[-1] >= least; up.end--)
             count[up.end[-1]]++;
     }
-    if (k->root_differs)
-        count[x] = 0;
+    for (gset x = k->root_differs; x; x &= x - 1)
+        count[r->fixed[__builtin_ctz(x)]] = 0;
     for (const uint32_t *l = s.p; l < s.end; l++) {
         struct span up = up_from(k, *l);
         for (; up.end > up.p && up.end[-1] >= least; up.end--) {
@@ -243,11 +311,10 @@ uint64_t kernel_sum(const struct kernel *k, struct runner *r, uint32_t from,
     return sum;
 }
 
-uint64_t kernel_max(const struct kernel *k, struct runner *r, uint32_t x,
-                    uint32_t least)
+uint64_t kernel_max(const struct kernel *k, struct runner *r, uint32_t least)
 {
-    return k->pushes ? push_max(k, r->count, x, least)
-                     : close_max(k, r->asked, x, least);
+    return k->pushes ? push_max(k, r, least)
+                     : close_max(k, r->asked, r->fixed[r->p->x[0]], least);
 }
 
 uint64_t kernel_bound(const struct kernel *k, uint32_t x)

@@ -27,7 +27,8 @@ struct max_job {
     uint64_t limit; /* no value is larger */
     bool cheap;     /* trying all ids costs less than bounding them */
     struct kernel k;
-    bool by_kernel; /* bounds too: the root is a boundary variable */
+    bool roots_by_kernel; /* the root is a boundary variable */
+    bool by_kernel;       /* the only fixed variable's bounds too */
     /* with a kernel: the least root id whose bound has this rank or more */
     uint32_t lowest[CANDIDATE_RANKS];
     atomic_ullong best;
@@ -165,9 +166,9 @@ static void leaf_value(struct max_runner *m)
 {
     const struct max_job *job = m->job;
     uint32_t x = m->r.fixed[job->p->x[0]];
-    if (job->by_kernel) {
+    if (job->roots_by_kernel) {
         uint32_t least = job->lowest[candidate_rank(best_of(m))];
-        improve(m, kernel_max(&job->k, &m->r, x, least));
+        improve(m, kernel_max(&job->k, &m->r, least));
         return;
     }
     if (job->k.ok) {
@@ -315,8 +316,9 @@ static void first_candidates(struct max_job *job, struct max_runner *m)
         job->n_first = all_candidates(job);
         return;
     }
-    job->n_first = job->k.ok ? kernel_candidates(job)
-                             : bound_eval(&job->level[0], &m->r, 0, job->first);
+    job->n_first = job->by_kernel
+                       ? kernel_candidates(job)
+                       : bound_eval(&job->level[0], &m->r, 0, job->first);
     for (uint32_t i = 1; i < job->n_first; i++)
         if (job->first[i].bound > job->first[top].bound)
             top = i;
@@ -335,9 +337,9 @@ static void first_candidates(struct max_job *job, struct max_runner *m)
 static void root_candidates(struct max_job *job, struct max_runner *m)
 {
     struct plan *p = job->p;
-    if (job->by_kernel)
+    if (job->roots_by_kernel)
         kernel_roots(job);
-    if (job->by_kernel || p->root < 0 || !p->n_x || job->cheap)
+    if (job->roots_by_kernel || p->root < 0 || !p->n_x || job->cheap)
         return;
     job->roots = m->store[ROOT_LIST];
     job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
@@ -351,7 +353,8 @@ static enum status prepare(struct max_job *job, struct err *err)
     double pairs = 0;
     job->limit = bound_limit(p);
     kernel_make(p, 1, &job->k);
-    job->by_kernel = job->k.ok && p->root >= 0;
+    job->roots_by_kernel = job->k.ok && p->root >= 0;
+    job->by_kernel = job->roots_by_kernel && p->n_x == 1;
     if (job->by_kernel)
         return OK;
     if (p->n_max == 1 && p->n_x == 1)
@@ -362,7 +365,7 @@ static enum status prepare(struct max_job *job, struct err *err)
     }
     if (p->n_max && !job->cheap)
         TRY(bound_caps(p, &job->level[0], err));
-    if (p->root >= 0 && p->n_x && !job->cheap) {
+    if (p->root >= 0 && p->n_x && !job->cheap && !job->roots_by_kernel) {
         TRY(bound_make(p, 0, (unsigned)p->root, &job->root, err));
         TRY(bound_caps(p, &job->root, err));
     }

@@ -203,6 +203,36 @@ static void test_larger(void **state)
     }
 }
 
+static void add_both(struct rows *r, int64_t x, int64_t y)
+{
+    add(r, 0, x, y);
+    add(r, 0, y, x);
+}
+
+/* The heaviest id is not the one with most triangles: degrees bound what one
+ * pair has in common, not what one id has over all pairs. */
+static void test_heavy_but_not_best(void **state)
+{
+    enum { CLIQUE = 12, FANS = 10, LEAVES = 400 };
+    static struct rows rows;
+    struct world w;
+    u128 v = 0;
+    (void)state;
+    memset(rows.n, 0, sizeof rows.n);
+    for (int i = 0; i < CLIQUE; i++)
+        for (int k = 0; k < i; k++)
+            add_both(&rows, 1000 + i, 1000 + k);
+    for (int i = 0; i < LEAVES; i++)
+        add_both(&rows, 0, 1 + i);
+    for (int i = 0; i < FANS; i++)
+        add_both(&rows, 1 + 2 * i, 2 + 2 * i);
+    world_open(&w, rules[2], &rows, 1);
+    check(&w, rules[2], 7, 1, 7);
+    assert_int_equal(join_max(w.j, 7, 1, 7, &v, &w.err), OK);
+    assert_true(v == (CLIQUE - 1) * (CLIQUE - 2));
+    world_close(&w);
+}
+
 /* Numbers beyond 64 bits end in the walker; what was begun with messages
  * must not show in the answers that come after. Sixteen common neighbours of
  * a and b among 20: 20^16 at one pair. */
@@ -246,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_larger),
+        cmocka_unit_test(test_heavy_but_not_best),
         cmocka_unit_test(test_after_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
