@@ -137,12 +137,13 @@ static enum status complete(struct join *j, struct csr *c, bool *wide,
 struct maker {
     struct join *j;
     const struct trie *t;
+    bool kept; /* the trie stays: its arrays may be used */
     uint32_t n_keep, n_counted;
-    uint32_t n;      /* distinct kept rows */
-    uint32_t *first; /* row of t where each begins */
-    uint64_t *weight;
+    uint32_t n; /* distinct kept rows */
     bool ones;
 };
+
+enum row { ROW_SAME, ROW_COUNTED, ROW_FRESH };
 
 static bool same_prefix(const struct trie *t, uint32_t n, uint32_t a,
                         uint32_t b)
@@ -153,29 +154,57 @@ static bool same_prefix(const struct trie *t, uint32_t n, uint32_t a,
     return true;
 }
 
+/* What a row adds to those before it: kept values, counted values. */
+static enum row row_kind(const struct maker *k, uint32_t i)
+{
+    if (!i || !same_prefix(k->t, k->n_keep, i - 1, i))
+        return ROW_FRESH;
+    return k->n_counted &&
+                   !same_prefix(k->t, k->n_keep + k->n_counted, i - 1, i)
+               ? ROW_COUNTED
+               : ROW_SAME;
+}
+
 static void count_rows(struct maker *k)
 {
     k->ones = true;
     for (uint32_t i = 0; i < k->t->n; i++) {
-        bool fresh = !i || !same_prefix(k->t, k->n_keep, i - 1, i);
-        bool counted =
-            fresh || (k->n_counted &&
-                      !same_prefix(k->t, k->n_keep + k->n_counted, i - 1, i));
-        if (fresh) {
-            k->first[k->n] = i;
-            k->weight[k->n++] = 1;
-        } else if (counted) {
-            k->weight[k->n - 1]++;
-            k->ones = false;
-        }
+        enum row kind = row_kind(k, i);
+        k->n += kind == ROW_FRESH;
+        k->ones = k->ones && kind != ROW_COUNTED;
     }
+}
+
+static enum status copy_pairs(struct maker *k, struct csr *c, struct err *err)
+{
+    struct arena *a = &k->j->arena;
+    uint32_t *off = NEWS(a, uint32_t, (size_t)c->n_left + 1);
+    uint32_t *adj = NEWS(a, uint32_t, k->n);
+    uint64_t *w = k->ones ? NULL : NEWS(a, uint64_t, k->n);
+    uint32_t n = 0;
+    if (!off || !adj || (!k->ones && !w))
+        return err_nomem(err);
+    for (uint32_t i = 0; i < k->t->n; i++) {
+        enum row kind = row_kind(k, i);
+        if (kind == ROW_FRESH) {
+            off[k->t->cols[0][i] + 1]++;
+            adj[n++] = k->t->cols[1][i];
+        }
+        if (w)
+            w[n - 1] += kind != ROW_SAME;
+    }
+    for (uint32_t i = 0; i < c->n_left; i++)
+        off[i + 1] += off[i];
+    c->off = off;
+    c->adj = adj;
+    c->w = w;
+    return OK;
 }
 
 static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
                             bool same, struct factor *f, struct err *err)
 {
-    struct arena *a = &k->j->arena;
-    struct csr *c = NEW(a, struct csr);
+    struct csr *c = NEW(&k->j->arena, struct csr);
     bool wide = false;
     if (!c)
         return err_nomem(err);
@@ -183,29 +212,11 @@ static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
     c->n_right = n_right;
     c->same_sides = same;
     c->n = k->n;
-    if (k->n == k->t->n) {
+    if (k->n == k->t->n && k->kept) {
         c->off = k->t->off;
         c->adj = k->t->cols[1];
     } else {
-        uint32_t *off = NEWS(a, uint32_t, (size_t)n_left + 1);
-        uint32_t *adj = NEWS(a, uint32_t, k->n);
-        if (!off || !adj)
-            return err_nomem(err);
-        for (uint32_t i = 0; i < k->n; i++) {
-            off[k->t->cols[0][k->first[i]] + 1]++;
-            adj[i] = k->t->cols[1][k->first[i]];
-        }
-        for (uint32_t i = 0; i < n_left; i++)
-            off[i + 1] += off[i];
-        c->off = off;
-        c->adj = adj;
-    }
-    if (!k->ones) {
-        uint64_t *w = NEWS(a, uint64_t, k->n);
-        if (!w)
-            return err_nomem(err);
-        memcpy(w, k->weight, (size_t)k->n * sizeof *w);
-        c->w = w;
+        TRY(copy_pairs(k, c, err));
     }
     TRY(complete(k->j, c, &wide, err));
     f->pairs = c;
@@ -218,8 +229,8 @@ static enum status unary_of(struct maker *k, uint32_t size, struct factor *f,
     uint64_t *u = NEWS(&k->j->arena, uint64_t, size);
     if (!u)
         return err_nomem(err);
-    for (uint32_t i = 0; i < k->n; i++)
-        u[k->t->cols[0][k->first[i]]] = k->weight[i];
+    for (uint32_t i = 0; i < k->t->n; i++)
+        u[k->t->cols[0][i]] += row_kind(k, i) != ROW_SAME;
     f->unary = u;
     return OK;
 }
@@ -233,7 +244,8 @@ static enum status fill_factor(struct maker *k, const struct rel *r,
     f->id = j->n_factors++;
     count_rows(k);
     if (k->n_keep == 0) {
-        f->scalar = k->n ? k->weight[0] : 0;
+        for (uint32_t i = 0; i < k->t->n; i++)
+            f->scalar += row_kind(k, i) != ROW_SAME;
         return OK;
     }
     if (k->n_keep == 1)
@@ -247,14 +259,18 @@ static enum status make_new(struct join *j, struct rel *r, const uint8_t *order,
                             struct factor *f, struct err *err)
 {
     struct maker k = {.j = j, .n_keep = n_keep, .n_counted = n_counted};
-    size_t rows = r->n;
-    TRY(rel_trie(j, r, order, &k.t, err));
-    k.first = mem_alloc(j->mem, rows * sizeof *k.first);
-    k.weight = mem_alloc(j->mem, rows * sizeof *k.weight);
-    enum status s =
-        k.first && k.weight ? fill_factor(&k, r, f, err) : err_nomem(err);
-    mem_free(j->mem, k.first, rows * sizeof *k.first);
-    mem_free(j->mem, k.weight, rows * sizeof *k.weight);
+    struct arena scratch;
+    /* counted columns are of no use later: neither is the order they are in */
+    k.kept = n_keep == r->n_cols;
+    if (k.kept) {
+        TRY(rel_trie(j, r, order, &k.t, err));
+        return fill_factor(&k, r, f, err);
+    }
+    arena_init(&scratch, j->mem);
+    enum status s = rel_trie_once(j, r, order, &scratch, &k.t, err);
+    if (s == OK)
+        s = fill_factor(&k, r, f, err);
+    arena_fini(&scratch);
     return s;
 }
 

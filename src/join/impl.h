@@ -134,6 +134,10 @@ enum status rel_build_all(struct join *j, struct err *err) WARN_UNUSED;
 /* The rows sorted by the columns in `order`; built once. */
 enum status rel_trie(struct join *j, struct rel *r, const uint8_t *order,
                      const struct trie **out, struct err *err) WARN_UNUSED;
+/* The same if it is there already, else built in `a` for one use. */
+enum status rel_trie_once(struct join *j, const struct rel *r,
+                          const uint8_t *order, struct arena *a,
+                          const struct trie **out, struct err *err) WARN_UNUSED;
 /* Sorts rows by the columns (most significant first) and, if asked, removes
  * equal ones. cols are exchanged in place; *n is updated. */
 enum status sort_rows(struct mem *m, uint32_t **cols, uint32_t n_cols,
