@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/size.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 1 << 16, MUTANTS = 300 };
@@ -83,7 +85,7 @@ static size_t replay_file(const char *path)
     fclose(f);
     run(seed, n);
     uint64_t s = 0x9e3779b97f4a7c15u ^ n;
-    for (int i = 0; i < MUTANTS; i++) {
+    for (unsigned i = test_size(MUTANTS); i > 0; i--) {
         memcpy(mutant, seed, n);
         run(mutant, mutate(mutant, n, &s));
     }
@@ -111,6 +113,6 @@ int main(int argc, char **argv)
     size_t files = 0;
     for (int i = 1; i < argc; i++)
         files += replay_folder(argv[i]);
-    printf("%zu files, %d mutants of each\n", files, MUTANTS);
+    printf("%zu files, %u mutants of each\n", files, test_size(MUTANTS));
     return files ? 0 : 1;
 }

@@ -6,11 +6,12 @@
 #include <cmocka.h>
 
 #include "harness/oracle.h"
+#include "harness/size.h"
 
 static void bounds_hold(void **state)
 {
     (void)state;
-    assert_int_equal(o_run(1, 700, 50, true), 0);
+    assert_int_equal(o_run(1, (int)test_size(700), 50, true), 0);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include "harness/fit.h"
 #include "harness/law.h"
 #include "harness/scripted.h"
+#include "harness/size.h"
 #include "noise/inverse.h"
 #include "noise/sampler.h"
 
@@ -45,7 +46,7 @@ static void mpfr_and_rational_agree(void **state)
             mpz_inits(x, y, NULL);
             assert_int_equal(rat_read(str_of(scales[j]), "s", s, NULL), OK);
             mpq_div(scale, s, n.epsilon);
-            for (unsigned k = 0; k < 300; k++, compared++) {
+            for (unsigned k = 0; k < test_size(300); k++, compared++) {
                 struct scripted a, b;
                 struct draw da, db;
                 uint64_t seed = 1000 * k + 10 * (unsigned)i + (unsigned)j;
@@ -61,7 +62,7 @@ static void mpfr_and_rational_agree(void **state)
         }
         noise_fini(&n);
     }
-    assert_int_equal(compared, 6000);
+    assert_int_equal(compared, 20 * test_size(300));
 }
 
 /*
@@ -79,7 +80,7 @@ static void rational_answers_satisfy_their_inequality(void **state)
     mpq_init(scale);
     mpq_set_ui(scale, 1000, 1);
     unsigned tails = 0;
-    for (unsigned seed = 0; seed < 3000; seed++) {
+    for (unsigned seed = 0; seed < test_size(3000); seed++) {
         struct scripted a, b;
         struct draw da, db;
         draw_begin(&da, scripted_seed(&a, seed), NULL);
@@ -129,7 +130,7 @@ static void refinement_changes_nothing(void **state)
     for (int i = 0; i < 2; i++) {
         struct noise n;
         fit_noise(&n, kinds[i], "5", "0.5");
-        for (unsigned k = 0; k < 150; k++) {
+        for (unsigned k = 0; k < test_size(150); k++) {
             struct scripted a, b;
             struct draw da, db;
             draw_begin(&da, scripted_seed(&a, k), NULL);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "harness/rule_gen.h"
+#include "harness/size.h"
 #include "harness/tiny_store.h"
 #include "harness/universe.h"
 #include "sens/sens.h"
@@ -51,7 +52,7 @@ static void against_loops(void **state)
 {
     (void)state;
     uint64_t seed = 31;
-    for (int round = 0; round < 700; round++) {
+    for (int round = 0; round < (int)test_size(700); round++) {
         struct gen g;
         struct rules r;
         struct tiny t;

@@ -10,6 +10,7 @@
 
 #include <sqlite3.h>
 #include "harness/residual_check.h"
+#include "harness/size.h"
 
 static void run(void *db, const char *sql)
 {
@@ -34,7 +35,7 @@ static void residuals(void **state)
     sqlite3 *db;
     assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
     struct residual_peer peer = {db, "rowid", "CREATE TABLE", run, ask};
-    residual_check(&peer, 2, 250);
+    residual_check(&peer, 2, (int)test_size(250));
     sqlite3_close(db);
 }
 

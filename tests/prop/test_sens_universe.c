@@ -12,16 +12,17 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include "harness/size.h"
 #include "harness/universe_check.h"
 
 static void run_class(enum gen_class c, unsigned rounds)
 {
     uint64_t seed = 77 + (uint64_t)c, pairs = 0;
-    for (unsigned i = 0; i < rounds; i++)
+    for (unsigned i = 0; i < test_size(rounds); i++)
         pairs += check_random_query(c, &seed);
     print_message("class %d: %llu (query, instance) pairs\n", (int)c,
                   (unsigned long long)pairs);
-    assert_true(pairs > 200);
+    assert_true(pairs > test_size(200));
 }
 
 static void full_queries(void **state)
