@@ -1,4 +1,5 @@
 /* Errors: see err.h. No allocation, so that it works when memory is gone. */
+#define ERR_ITSELF
 #include "base/err.h"
 
 #include <stdarg.h>

@@ -60,6 +60,14 @@ int status_exit(enum status s);         /* 2 */
 enum visibility status_visibility(enum status s);
 const char *status_meaning(enum status s);
 
+#if defined(__clang_analyzer__) && !defined(ERR_ITSELF)
+/* For tools/lint only: the analyzer does not look into other files, and would
+ * take these functions to return OK at times. */
+#define err_set(e, s, ...) ((void)err_set(e, s, __VA_ARGS__), (s))
+#define err_nomem(e) ((void)err_nomem(e), E_NOMEM)
+#define err_internal(e, where) ((void)err_internal(e, where), E_INTERNAL)
+#endif
+
 /* Propagates a failure: TRY(f(x, err)); */
 #define TRY(call)                                                              \
     do {                                                                       \

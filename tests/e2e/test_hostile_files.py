@@ -125,6 +125,18 @@ def file_names():
         check(r.returncode == 2, "the name", name, "gives", r.returncode, r.stdout)
 
 
+def missing_tables():
+    """Declared, but not in the data: told before anything is charged."""
+    fresh_folder()
+    with open("schema.sql", "w") as f:
+        f.write("CREATE TABLE pat(id bigint, age bigint); CREATE TABLE gone(a bigint);")
+    for query in ("SELECT COUNT(*) FROM gone", "SELECT COUNT(*) FROM pat, gone WHERE pat.id = gone.a"):
+        r = release(query, "--schema", "schema.sql")
+        check(r.returncode == 2 and json.loads(r.stdout)["error"]["message"] ==
+              'table "gone" is not in the data source', query, r.returncode, r.stdout)
+    check(spent() == 0, "a missing table was charged")
+
+
 def links():
     """Side files that are links: nothing that they point to is changed."""
     for side in ("l-wal", "l-shm", "l-journal"):
@@ -192,7 +204,7 @@ def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="dpc-files-", dir=memory) as folder:
         os.chdir(folder)
-        for part in (stored_answers, file_names, links, rights, owner_log):
+        for part in (stored_answers, file_names, missing_tables, links, rights, owner_log):
             part()
         os.chdir("/")
     for p in problems:
