@@ -137,7 +137,7 @@ static enum status column(struct reader *r, const yaml_node_t *n, size_t table,
 static enum status columns(struct reader *r, yaml_node_t *n, size_t table,
                            cols_vec *out)
 {
-    uint32_t c;
+    uint32_t c = 0;
     if (n->type == YAML_SCALAR_NODE) {
         TRY(column(r, n, table, &c));
         return VEC_PUSH(r->s->arena, out, c) ? OK : err_nomem(r->err);
@@ -238,7 +238,7 @@ static enum status read_rows(struct reader *r, yaml_node_t *n, size_t table)
 static enum status read_values(struct reader *r, yaml_node_t *key,
                                yaml_node_t *val, size_t table)
 {
-    uint32_t c;
+    uint32_t c = 0;
     TRY(column(r, key, table, &c));
     TRY(need(r, val, YAML_SEQUENCE_NODE, "a list of values"));
     struct column *col = &r->s->tables.p[table].cols[c];

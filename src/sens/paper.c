@@ -203,7 +203,7 @@ static uint64_t affordable(size_t m, uint64_t up_to)
 static enum status fill_table(struct arena *a, struct sens_paper *p,
                               uint64_t up_to, struct err *err)
 {
-    size_t rest[SENS_MAX_PRIVATE], left = p->n_coef;
+    size_t rest[SENS_MAX_PRIVATE] = {0}, left = p->n_coef;
     uint64_t n = affordable(p->n_tables, up_to);
     p->table = new_numbers(a, n);
     if (!p->table)

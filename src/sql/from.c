@@ -32,6 +32,8 @@ enum status column_var(struct lower *l, uint32_t atom, uint32_t col,
 enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
 {
     uint32_t v = 0;
+    if (!c)
+        return err_internal(l->err, "rcol_expr");
     if (c->e) {
         *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
         return OK;
@@ -168,7 +170,7 @@ enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
 enum status resolve_column(struct lower *l, struct scope *sc,
                            const json_t *colref, struct expr **out)
 {
-    const struct rcol *c;
+    const struct rcol *c = NULL;
     TRY(find_column(l, sc, colref, true, &c));
     return rcol_expr(l, c, out);
 }

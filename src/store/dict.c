@@ -191,9 +191,9 @@ static bool add(struct dict *d, struct str key, uint32_t tag, size_t slot,
 
 static bool same_key(struct str a, struct str b)
 {
-    if (a.n != b.n || !a.p != !b.p)
+    if (a.n != b.n)
         return false;
-    return !a.p || memcmp(a.p, b.p, a.n) == 0;
+    return a.p && b.p ? memcmp(a.p, b.p, a.n) == 0 : !a.p && !b.p;
 }
 
 static bool put_tagged(struct dict *d, struct str key, uint32_t tag,
