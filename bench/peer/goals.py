@@ -70,16 +70,15 @@ class Goal:
             return [self.what, self.against, "not measured", "", "", ""]
         worst = (min if self.unit == "x" else max)(self.found, key=lambda f: f[0])
         low, high = min(f[0] for f in self.found), max(f[0] for f in self.found)
-        sub = [f for f in self.found if self.unit == "x" and f[0] < self.must and
-               f[3] is not None and f[3] < 1]
-        note = f"; {len(sub)} below it under 1 ms" if sub else ""
         more = "" if all(f[1] for f in self.found) else " (some peers stopped: at least)"
 
         def say(bound):
-            return "" if bound is None else f"{bound:g} {self.unit}: " + \
-                ("**yes**" if self.holds(bound) else "**no**")
+            sub = [f for f in self.found if self.unit == "x" and f[0] < bound and
+                   f[3] is not None and f[3] < 1]
+            return f"{bound:g} {self.unit}: " + ("**yes**" if self.holds(bound) else "**no**") + \
+                (f"; {len(sub)} of {len(self.found)} below it under 1 ms" if sub else "")
         return [self.what, self.against, f"{low:,.2f} .. {high:,.2f} {self.unit}{more}",
-                worst[2], say(self.must) + note, say(self.stretch)]
+                worst[2], say(self.must), say(self.stretch)]
 
 
 def ratio_goal(goal, sets, peer, pick):
