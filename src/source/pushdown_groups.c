@@ -237,6 +237,9 @@ static enum status answer_component(struct groups *s, const struct ask *ask)
         return store_nomem(s->c->src->mem, s->err);
     sb_init(&b, a);
     TRY(part_init(p, s->c->q, ask, s->err));
+    /* only the key stays; what it determines is summed over */
+    p->outs |= p->boundary & ~ask->boundary;
+    p->boundary &= ask->boundary;
     TRY(part_describe(a, p, &text, s->err));
     *g = (struct gen){.c = s->c, .p = p, .b = &b, .err = s->err};
     TRY(gen_relations(g, &never));

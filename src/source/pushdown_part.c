@@ -92,7 +92,9 @@ enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
     if (q->n_cmps > MAX_PUSHDOWN_CMPS)
         return err_set(err, E_TOO_LARGE, "too many comparisons");
     p->vars = (all & ~rowids) | ask->outside;
-    p->boundary = (ask->boundary & p->vars) | ask->outside;
+    /* What the boundary determines has one value for each of its values: the
+     * maximum may range over it too, and its atoms need not be joined. */
+    p->boundary = (closure(p, ask->boundary & all) & ~rowids) | ask->outside;
     p->outs = known & p->vars & ~p->boundary;
     p->exists = p->vars & ~p->outs & ~p->boundary;
     for (uint32_t i = 0; i < q->n_cmps; i++)

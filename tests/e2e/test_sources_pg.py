@@ -172,6 +172,27 @@ def enums(url):
         check("a view", r.returncode == 3 and "is a view" in r.stderr, r.stdout + r.stderr)
 
 
+def citus(server, url):
+    """The setting that Citus needs is made where the catalogue lists Citus. There is no Citus here: a row of that name
+    is put into the catalogue, and the server takes the setting as it takes any of an unknown extension. What this shows
+    is the detection and the statement, not that Citus answers."""
+    setting = "SET LOCAL citus.enable_repartition_joins = on"
+    log = os.path.join(server, "data", "log")
+    for sql in ("ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()"):
+        psql(server, sql)
+    time.sleep(0.2)
+    for listed in (False, True):
+        if listed:
+            psql(server, "SET allow_system_table_mods = on; INSERT INTO pg_extension (oid, extname, extowner, "
+                         "extnamespace, extrelocatable, extversion) VALUES (99999, 'citus', 10, 11, false, '0')")
+        check("citus count", count(url, "SELECT COUNT(*) FROM shirt", more=["--engine", "sql"]) == 30)
+        with open(log, encoding="utf-8", errors="replace") as f:
+            check(f"citus listed: {listed}", (setting in f.read()) == listed)
+    psql(server, "SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE extname = 'citus'")
+    for sql in ("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()"):
+        psql(server, sql)
+
+
 def killer(server, stop):
     """Ends connections of dpcount while they copy."""
     while not stop.is_set():
@@ -219,6 +240,7 @@ def main():
             psql(server, DDL)
             url = f"postgresql:///postgres?host={server}&user=postgres"
             enums(url)
+            citus(server, url)
             lost(server, url, folder)
             messages(server)
             passwords(server)

@@ -309,6 +309,10 @@ static void groups(void **state)
                 "GROUP BY x.a, x.b",
                 two, 5);
     same_groups(f, "SELECT a, b, COUNT(*) FROM f GROUP BY a, b", two, 5);
+    same_groups(f,
+                "SELECT p.id, COUNT(*) FROM pat p, pat q, visit v WHERE v.pat "
+                "= p.id AND p.h = q.h AND p.w <= q.w GROUP BY p.id",
+                one, 5);
 }
 
 /* More keys than one statement takes. */
