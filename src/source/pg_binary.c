@@ -174,21 +174,43 @@ static struct str without_padding(struct str s)
     return s;
 }
 
+/* Bytes of a field of a type of fixed width; n for the others. */
+static size_t width_of(uint32_t oid, size_t n)
+{
+    switch ((enum pg_oid)oid) {
+    case OID_BOOL:
+        return 1;
+    case OID_INT2:
+        return 2;
+    case OID_INT4:
+    case OID_OID:
+    case OID_DATE:
+    case OID_FLOAT4:
+        return 4;
+    case OID_INT8:
+    case OID_TIME:
+    case OID_FLOAT8:
+    case OID_TIMESTAMP:
+    case OID_TIMESTAMPTZ:
+        return 8;
+    case OID_UUID:
+        return 16;
+    case OID_CHAR:
+    case OID_NAME:
+    case OID_TEXT:
+    case OID_BPCHAR:
+    case OID_VARCHAR:
+    case OID_NUMERIC:
+        break;
+    }
+    return n;
+}
+
 enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
                     struct str d, struct err *err)
 {
-    static const struct {
-        uint32_t oid;
-        size_t n;
-    } widths[] = {
-        {OID_BOOL, 1},   {OID_INT2, 2},      {OID_INT4, 4},
-        {OID_INT8, 8},   {OID_OID, 4},       {OID_DATE, 4},
-        {OID_TIME, 8},   {OID_UUID, 16},     {OID_FLOAT4, 4},
-        {OID_FLOAT8, 8}, {OID_TIMESTAMP, 8}, {OID_TIMESTAMPTZ, 8},
-    };
-    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
-        if (widths[k].oid == oid && widths[k].n != d.n)
-            return bad_field(err);
+    if (d.n != width_of(oid, d.n))
+        return bad_field(err);
     switch ((enum pg_oid)oid) {
     case OID_INT4:
         return cell_int(l, i, (int32_t)get32(d.p), err);
