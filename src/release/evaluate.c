@@ -68,7 +68,7 @@ static enum status use_sql(struct prepared *p, const struct cq *q, bool *out,
 {
     struct str name = p->session->opt.engine;
     *out = str_is(name, "sql");
-    if (!str_is(name, "auto"))
+    if (!str_is(name, "auto") || p->keys_found)
         return OK;
     return source_prefers_sql(p->source, q, p->session->mem.limit, out, err);
 }
@@ -93,10 +93,7 @@ static enum status load_nothing(struct prepared *p, const struct cq *q,
     bool sql;
     *out_done = false;
     TRY(use_sql(p, q, &sql, err));
-    if (sql && p->keys_found && str_is(p->session->opt.engine, "sql"))
-        return err_set(err, E_UNSUPPORTED,
-                       "the sql engine does not find the keys of GROUP BY");
-    if (!sql || p->keys_found)
+    if (!sql)
         return OK;
     enum status s = p->normal ? open_counter(p, p->normal, e, err) : OK;
     if (s == OK)
@@ -239,6 +236,8 @@ enum status evaluate_found(struct prepared *p, const struct evaluated *e,
     struct evaluated grouped = {.store = e->store};
     struct finding f = {p, k, out};
     size_t n_cols = k->n_cols;
+    if (!e->store)
+        return err_internal(err, "evaluate_found: nothing was loaded");
     TRY(evaluate_join(p, p->query, &grouped, err));
     enum status s = join_list_groups(grouped.join, add_found, &f, err);
     join_close(grouped.join);

@@ -214,8 +214,8 @@ static enum status private_keys(struct prepared *p, uint32_t col,
     err_hint(err,
              "Name the keys: --groups '%.*s=A,B,C' (each is answered, "
              "also with no row), join a public table that lists them, or "
-             "offer --delta D (say 1e-6): then keys with large counts are "
-             "found in the data.",
+             "offer --delta D, far below one over the number of rows (say "
+             "1e-9): then keys with large counts are found in the data.",
              PSTR(name));
     return E_UNSUPPORTED;
 }
@@ -288,11 +288,23 @@ static enum status all_keys(struct prepared *p, struct key_column *cols,
     return OK;
 }
 
+/* The database counts given keys and lists none: said before the charge. */
+static enum status check_engine(struct prepared *p, struct err *err)
+{
+    if (!str_is(p->session->opt.engine, "sql"))
+        return OK;
+    err_set(err, E_UNSUPPORTED,
+            "the database cannot find the keys of GROUP BY in private rows");
+    err_hint(err, "Use --engine embedded, or name the keys with --groups.");
+    return E_UNSUPPORTED;
+}
+
 /* Keys to be found: what was declared of single columns only restricts them,
  * and what stands in a public table is there by the join. */
 static enum status found_keys(struct prepared *p, const struct key_column *cols,
                               struct group_keys *out, struct err *err)
 {
+    TRY(check_engine(p, err));
     out->n_cols = p->query->n_group;
     out->known = false;
     out->found = p->keys_found = true;

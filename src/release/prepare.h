@@ -22,8 +22,8 @@ struct prepared {
     const struct cq *normal;
     struct bound bound;
     unsigned threads;
-    bool owner_counts;  /* OWNER: keys may be found without a price */
-    bool keys_found;    /* GROUP BY over keys that are found in the data */
+    bool owner_counts; /* OWNER: keys may be found without a price */
+    bool keys_found;   /* by group_keys: the embedded engine has to list them */
     bool filters_exact; /* PRIVACY: one treatment, for every T_F of the query */
 };
 

@@ -71,7 +71,10 @@ static void print_found(struct sb *b, const struct release *r)
     sb_cstr(b, mpz_get_str(text, 10, r->choice.threshold));
     for (size_t c = 0; c < r->keys.n_cols; c++)
         for (size_t i = 0; i < r->keys.only[c].n; i++) {
-            sb_cstr(b, i ? ", " : "; among ");
+            if (i)
+                sb_cstr(b, ", ");
+            else /* which column: the same list may be of another */
+                sb_printf(b, "; key %zu among ", c + 1);
             value_print(b, &r->keys.only[c].vals[i]);
         }
 }
@@ -193,6 +196,8 @@ static enum status draw_one(struct release *r, u128 count,
 
 /* --- keys that are found in the data (PROOF.md) --------------------------- */
 
+enum { KEYS_PER_POLL = 1024 };
+
 static enum status push_key(struct release *r, const struct value *vals,
                             struct err *err)
 {
@@ -206,6 +211,14 @@ static enum status push_key(struct release *r, const struct value *vals,
     return OK;
 }
 
+/* How many keys there are is secret, so drawing ends at the deadline too. */
+static enum status in_time(struct release *r, struct err *err)
+{
+    return session_cancelled(r->session)
+               ? err_set(err, E_CANCELLED, "cancelled")
+               : OK;
+}
+
 /* PRIVACY: a key is shown only if its noisy count reaches the threshold. The
  * draw comes first and is the same for every key. */
 static enum status draw_found(struct release *r, const struct found_keys *keys,
@@ -216,7 +229,10 @@ static enum status draw_found(struct release *r, const struct found_keys *keys,
     mpz_init(out);
     for (size_t i = 0; st == OK && i < keys->list.n; i++) {
         const struct found_key *k = &keys->list.p[i];
-        st = draw_number(r, k->count, NULL, rng, out, err);
+        if (i % KEYS_PER_POLL == 0)
+            st = in_time(r, err);
+        if (st == OK)
+            st = draw_number(r, k->count, NULL, rng, out, err);
         if (st != OK ||
             (r->choice.thresholded && mpz_cmp(out, r->choice.threshold) < 0))
             continue;
@@ -421,9 +437,9 @@ static enum status run(struct release *r, struct str text, struct err *err)
 
 /* --- around it ------------------------------------------------------------ */
 
-static enum status read_deadline(struct session *s, struct timespec *out,
-                                 struct err *err)
+static enum status read_deadline(struct session *s, struct err *err)
 {
+    struct timespec now;
     mpq_t v;
     struct str text = s->opt.deadline;
     s->deadline_ns = 0;
@@ -437,11 +453,9 @@ static enum status read_deadline(struct session *s, struct timespec *out,
     if (!(seconds > 0 && seconds <= 86400))
         return err_set(err, E_VALUE,
                        "the deadline must be a number of seconds up to 86400");
-    clock_gettime(CLOCK_MONOTONIC, out);
-    s->deadline_ns = (int64_t)out->tv_sec * 1000000000 + out->tv_nsec +
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    s->deadline_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec +
                      (int64_t)(seconds * 1e9);
-    out->tv_sec = (time_t)(s->deadline_ns / 1000000000);
-    out->tv_nsec = s->deadline_ns % 1000000000;
     return OK;
 }
 
@@ -458,17 +472,24 @@ static void budget_now(struct release *r)
 
 static enum status timed(struct release *r, struct str text, struct err *err)
 {
-    struct timespec until;
-    TRY(read_deadline(r->session, &until, err));
+    TRY(read_deadline(r->session, err));
     enum status s = run(r, text, err);
     if (s == OK)
         budget_now(r);
-    if (r->session->deadline_ns)
+    return s;
+}
+
+/* PRIVACY: the last thing before the caller has the answer. Giving back the
+ * memory of the rows takes time too, the more the more rows there are. */
+static void wait_for_deadline(struct session *s)
+{
+    struct timespec until = {.tv_sec = (time_t)(s->deadline_ns / 1000000000),
+                             .tv_nsec = s->deadline_ns % 1000000000};
+    if (s->deadline_ns)
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
                EINTR)
             ;
-    r->session->deadline_ns = 0;
-    return s;
+    s->deadline_ns = 0;
 }
 
 enum status ask_release(struct session *s, struct str query, struct result *out,
@@ -488,6 +509,7 @@ enum status ask_release(struct session *s, struct str query, struct result *out,
     balance_fini(&r.answer.balance);
     choice_fini(&r.choice);
     prepared_fini(&r.p);
+    wait_for_deadline(s);
     s->discreet = false;
     return st;
 }

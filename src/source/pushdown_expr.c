@@ -104,9 +104,14 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
         sb_cstr(b, "::numeric");
         return OK;
     case T_REAL:
-        if (!isfinite(v->f))
-            return refuse(err, "an infinite constant");
-        sb_printf(b, "'%.17g'::float8", v->f);
+        /* the same order on both sides: NaN is one value, above infinity */
+        if (isfinite(v->f))
+            sb_printf(b, "'%.17g'::float8", v->f);
+        else
+            sb_printf(b, "'%s'::float8",
+                      isnan(v->f) ? "NaN"
+                      : v->f > 0  ? "Infinity"
+                                  : "-Infinity");
         return OK;
     case T_BOOL:
         sb_cstr(b, v->i ? "true" : "false");

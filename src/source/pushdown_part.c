@@ -72,6 +72,14 @@ static vset closure(const struct part *p, vset known)
     return known;
 }
 
+static enum status too_many(struct err *err)
+{
+    err_set(err, E_UNSUPPORTED,
+            "the query has too many comparisons for the database");
+    err_hint(err, "Use --engine embedded for this query.");
+    return E_UNSUPPORTED;
+}
+
 enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
                       struct err *err)
 {
@@ -90,7 +98,7 @@ enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
     if (ask->boundary & rowids)
         return err_internal(err, "pushdown: a row id in a boundary");
     if (q->n_cmps > MAX_PUSHDOWN_CMPS)
-        return err_set(err, E_TOO_LARGE, "too many comparisons");
+        return too_many(err);
     p->vars = (all & ~rowids) | ask->outside;
     /* What the boundary determines has one value for each of its values: the
      * maximum may range over it too, and its atoms need not be joined. */

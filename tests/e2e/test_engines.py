@@ -156,6 +156,7 @@ def auto_engine(server, url, folder):
         said = [line.split("engine ")[1].split(".")[0] for line in f]
     if said != ["sql", "embedded"]:
         sys.exit(f"the owner's log: {said}")
+    auto_alike(psql, url, folder)
     # the statistics of text and of partitions count, and --memory decides
     subprocess.run(psql, input="CREATE TABLE wide(p int, t text) PARTITION BY LIST (p);"
                    "CREATE TABLE w1 PARTITION OF wide FOR VALUES IN (1) PARTITION BY LIST (p);"
@@ -166,6 +167,33 @@ def auto_engine(server, url, folder):
         got = ask("count", ["--db", url, "--engine", "auto", "--memory", memory], "SELECT COUNT(DISTINCT t) FROM wide")
         if (got["engine"], got["count"]) != (engine, 2000):
             sys.exit(f"auto with {memory}: {got}")
+
+
+def auto_alike(psql, url, folder):
+    """Whether a release succeeds must not tell which engine auto took."""
+    many = "SELECT COUNT(*) FROM real WHERE id <> 0" + "".join(f" AND id <> {i}" for i in range(1000, 1300))
+    asked = [("SELECT town, COUNT(*) FROM real GROUP BY town", []),
+             ("SELECT x, COUNT(*) FROM real GROUP BY x", ["--groups", "inf,-inf,NaN,2"]), (many, [])]
+    subprocess.run(psql, input="CREATE TABLE real(id integer PRIMARY KEY, x float8, town text);"
+                   "INSERT INTO real SELECT i, CASE WHEN i < 200 THEN 'inf' WHEN i < 600 THEN 'NaN' ELSE 2::float8 END, 'oslo' "
+                   "FROM generate_series(1, 999) i; ANALYZE;", text=True, check=True)
+    ledger = os.path.join(folder, "alike-ledger")
+    subprocess.run([PROGRAM, "budget", "init", "--ledger", ledger, "--epsilon", "100", "--delta", "0.01"], check=True,
+                   capture_output=True)
+    release = ["--ledger", ledger, "--epsilon", "5", "--delta", "1e-6", "--db", url, "--fresh"]
+    for tuples in ("1e12", "999"):
+        subprocess.run(psql, input=f"UPDATE pg_class SET reltuples = {tuples} WHERE relname = 'real';", text=True, check=True)
+        for (query, more), want in zip(asked, ([999], [199, 0, 400, 400], [999])):
+            got = ask("release", [*release, "--engine", "auto", *more], query)
+            numbers = [g["answer"] for g in got["groups"]] if "groups" in got else [got["answer"]]
+            if len(numbers) != len(want) or any(abs(n - w) > 20 for n, w in zip(numbers, want)):
+                sys.exit(f"auto with {tuples} rows, {query[:50]}: {got}")
+    # what the database alone is asked for and cannot do is said before the charge
+    for query, more in (asked[0], asked[2]):
+        run = subprocess.run([PROGRAM, "release", "--format", "json", *release, "--engine", "sql", *more, query],
+                             capture_output=True, text=True, check=False)
+        if run.returncode != 3 or '"unsupported"' not in run.stdout:
+            sys.exit(f"sql, {query[:50]}: {run.returncode} {run.stdout}")
 
 
 def main():
