@@ -264,6 +264,22 @@ static void text_error(struct sb *b, const struct choice *c,
                   x->released ? " (an estimate, itself private)" : "");
 }
 
+static void text_spent(struct sb *b, const char *what, mpq_srcptr spent,
+                       mpq_srcptr total)
+{
+    mpq_t left;
+    mpq_init(left);
+    mpq_sub(left, total, spent);
+    sb_printf(b, "%s ", what);
+    text_rat(b, spent, true);
+    sb_cstr(b, " of ");
+    text_rat(b, total, false);
+    sb_cstr(b, ", ");
+    text_rat(b, left, false);
+    sb_cstr(b, " remains");
+    mpq_clear(left);
+}
+
 static void release_text(struct sb *b, const struct choice *c,
                          const struct group_keys *k, const struct answer *x)
 {
@@ -274,17 +290,12 @@ static void release_text(struct sb *b, const struct choice *c,
     text_error(b, c, x);
     text_public(b, c);
     if (x->has_balance) {
-        mpq_t left;
-        mpq_init(left);
-        mpq_sub(left, x->balance.epsilon_total, x->balance.epsilon_spent);
-        sb_cstr(b, "budget      spent epsilon ");
-        text_rat(b, x->balance.epsilon_spent, true);
-        sb_cstr(b, " of ");
-        text_rat(b, x->balance.epsilon_total, false);
-        sb_cstr(b, ", ");
-        text_rat(b, left, false);
-        sb_cstr(b, " remains\n");
-        mpq_clear(left);
+        text_spent(b, "budget      spent epsilon", x->balance.epsilon_spent,
+                   x->balance.epsilon_total);
+        if (mpq_sgn(x->balance.delta_total))
+            text_spent(b, "; delta", x->balance.delta_spent,
+                       x->balance.delta_total);
+        sb_char(b, '\n');
     }
     if (x->repeated)
         sb_cstr(b, "note        asked before: this is the stored answer, for "
