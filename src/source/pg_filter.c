@@ -7,6 +7,11 @@
  * A condition is given to the server only if SQL of it exists that means just
  * what it means here and never fails (pushdown_expr.c refuses the others).
  *
+ * PRIVACY: whether a row is sent depends on the row and the query alone. So
+ * neighbours stay neighbours (or become equal), constraints survive, the count
+ * is the same, and a release from the rows that were sent is one from all
+ * rows, residuals included.
+ *
  * PRIVACY: a declared constraint must be checked on all rows. A table is
  * filtered only if the database enforces every constraint that is declared on
  * it, so that there is nothing left to check.
