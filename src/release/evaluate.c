@@ -83,22 +83,19 @@ static enum status open_counter(struct prepared *p, const struct cq *q,
                                &e->counter, err);
 }
 
-/* *out_done: nothing is left to load. PRIVACY: what auto chooses depends on
- * the tables' sizes, so a query that only the embedded engine can count is
- * given to it rather than refused. */
-static enum status load_nothing(struct prepared *p, const struct cq *q,
-                                struct evaluated *e, bool *out_done,
-                                struct err *err)
+/* PRIVACY: what auto chooses depends on the tables' sizes, so a query that
+ * only the embedded engine can count is given to it rather than refused. */
+enum status evaluate_engine(struct prepared *p, const struct cq *q,
+                            struct evaluated *e, struct err *err)
 {
     bool sql;
-    *out_done = false;
+    e->chosen = true;
     TRY(use_sql(p, q, &sql, err));
     if (!sql)
         return OK;
     enum status s = p->normal ? open_counter(p, p->normal, e, err) : OK;
     if (s == OK)
         s = open_counter(p, q, e, err);
-    *out_done = s == OK;
     if (s != E_UNSUPPORTED || !str_is(p->session->opt.engine, "auto"))
         return s;
     source_counter_close(e->counter);
@@ -110,11 +107,11 @@ enum status evaluate_load(struct prepared *p, const struct cq *q,
                           struct evaluated *e, struct err *err)
 {
     struct cq load;
-    bool done;
     double start = now();
-    TRY(load_nothing(p, q, e, &done, err));
-    if (done)
-        return OK;
+    if (!e->chosen)
+        TRY(evaluate_engine(p, q, e, err));
+    if (e->counter)
+        return OK; /* nothing to load */
     TRY(wanted(p, q, &load, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     e->progress = session_progress(p->session);
@@ -181,6 +178,7 @@ enum status evaluate_counts(struct prepared *p, struct evaluated *e,
 struct finding {
     struct prepared *p;
     const struct group_keys *k;
+    struct arena *a;
     struct found_keys *out;
 };
 
@@ -203,7 +201,7 @@ static enum status add_found(void *ctx, const struct value *key, u128 count,
                              struct err *err)
 {
     struct finding *f = ctx;
-    struct arena *a = &f->p->arena;
+    struct arena *a = f->a;
     size_t n = f->k->n_cols;
     for (size_t i = 0; i < n; i++)
         if (!allowed(&f->k->only[i], &key[i]))
@@ -230,11 +228,11 @@ static int compare_found(const void *a, const void *b, void *n_cols)
 }
 
 enum status evaluate_found(struct prepared *p, const struct evaluated *e,
-                           const struct group_keys *k, struct found_keys *out,
-                           struct err *err)
+                           const struct group_keys *k, struct arena *a,
+                           struct found_keys *out, struct err *err)
 {
     struct evaluated grouped = {.store = e->store};
-    struct finding f = {p, k, out};
+    struct finding f = {p, k, a, out};
     size_t n_cols = k->n_cols;
     if (!e->store)
         return err_internal(err, "evaluate_found: nothing was loaded");

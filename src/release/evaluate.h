@@ -19,12 +19,17 @@ struct evaluated {
     struct source_counter *counter;
     struct progress progress; /* the counter keeps its address */
     double seconds_load;      /* display */
+    bool chosen;              /* the engine */
 };
 void evaluated_fini(struct evaluated *e);
 /* OWNER: "sql" or "embedded". PRIVACY: what auto chose depends on the sizes of
  * private tables. */
 const char *evaluated_engine(const struct evaluated *e);
 
+/* Chooses the engine and opens what counts in the database; reads no row.
+ * E_UNSUPPORTED: --engine sql, and the database cannot count q exactly. */
+enum status evaluate_engine(struct prepared *p, const struct cq *q,
+                            struct evaluated *e, struct err *err) WARN_UNUSED;
 /* Loads the columns that q needs and those that a declared constraint on its
  * tables speaks of. With --engine sql it loads nothing, and E_UNSUPPORTED says
  * that the database cannot count q exactly. */
@@ -54,8 +59,8 @@ struct found_keys {
     VEC(struct found_key) list;
 };
 enum status evaluate_found(struct prepared *p, const struct evaluated *e,
-                           const struct group_keys *k, struct found_keys *out,
-                           struct err *err) WARN_UNUSED;
+                           const struct group_keys *k, struct arena *a,
+                           struct found_keys *out, struct err *err) WARN_UNUSED;
 /* factor times the smooth sensitivity for beta. */
 enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
                             mpq_srcptr beta, mpq_srcptr factor,

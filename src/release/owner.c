@@ -50,7 +50,7 @@ static enum status group_counts(struct prepared *p, struct evaluated *e,
 {
     struct found_keys found = {0};
     if (k->found) {
-        TRY(evaluate_found(p, e, k, &found, err));
+        TRY(evaluate_found(p, e, k, &p->arena, &found, err));
         k->n = found.list.n;
         k->vals = NEWS(&p->arena, struct value, k->n * k->n_cols + 1);
     }

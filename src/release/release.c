@@ -10,8 +10,9 @@
  *     PRIVACY: from here on a failure may depend on private rows. It is one
  *     fixed message, it is charged, and its reason goes to the owner's log.
  *
- * With --deadline the answer (or the fixed failure) comes when the deadline
- * passes, not before, so its time says nothing. docs/threat-model.md.
+ * With --deadline the hold comes before the load, and the commit and the
+ * answer (or the fixed failure) when the deadline passes, not before, so
+ * their times say nothing. docs/threat-model.md.
  */
 #include "release/release.h"
 
@@ -249,11 +250,17 @@ static enum status evaluate_keys(struct release *r, struct err *err)
 {
     struct found_keys keys = {0};
     struct entropy *rng = NULL;
+    struct arena a; /* given back before the deadline */
     TRY(evaluate_valid(&r->p, &r->data, err));
-    TRY(evaluate_found(&r->p, &r->data, &r->keys, &keys, err));
-    TRY(entropy_open(&rng, err));
-    enum status st = draw_found(r, &keys, rng, err);
+    arena_init(&a, &r->session->mem);
+    a.wipe = true;
+    enum status st = evaluate_found(&r->p, &r->data, &r->keys, &a, &keys, err);
+    if (st == OK)
+        st = entropy_open(&rng, err);
+    if (st == OK)
+        st = draw_found(r, &keys, rng, err);
     entropy_close(rng);
+    arena_fini(&a);
     return st;
 }
 
@@ -364,6 +371,19 @@ static enum status refuse_load(struct release *r, const struct err *why,
 
 /* --- the pipeline --------------------------------------------------------- */
 
+/* PRIVACY: everything whose time depends on rows is done before, giving back
+ * their memory included. */
+static void wait_for_deadline(struct session *s)
+{
+    struct timespec until = {.tv_sec = (time_t)(s->deadline_ns / 1000000000),
+                             .tv_nsec = s->deadline_ns % 1000000000};
+    if (s->deadline_ns)
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+               EINTR)
+            ;
+    s->deadline_ns = 0;
+}
+
 static enum status quote(struct release *r, struct str text, struct err *err)
 {
     TRY(prepare_schema(&r->p, SOURCE_REQUIRED, err));
@@ -409,9 +429,28 @@ static enum status constant_answer(struct release *r, bool *out_found,
     return OK;
 }
 
+/* Load and hold. PRIVACY: anybody can see in the ledger when a charge was
+ * made. With a deadline it is made before loading, whose time depends on rows,
+ * and then pays for files that are no database too. *s: how the loading
+ * ended. */
+static enum status load_and_hold(struct release *r, enum status *s,
+                                 struct err *why, struct err *err)
+{
+    bool early = r->session->deadline_ns && !r->choice.exact;
+    *s = evaluate_engine(&r->p, r->p.query, &r->data, why);
+    if (early && *s == OK)
+        TRY(hold(r, err));
+    if (*s == OK)
+        *s = evaluate_load(&r->p, r->p.query, &r->data, why);
+    if (!r->answer.receipt.n && not_a_database(*s))
+        return refuse_load(r, why, err);
+    return r->answer.receipt.n ? OK : hold(r, err);
+}
+
 static enum status run(struct release *r, struct str text, struct err *err)
 {
     struct err why;
+    enum status s;
     bool found;
     TRY(quote(r, text, err));
     TRY(stored_answer(r, &found, err));
@@ -421,15 +460,14 @@ static enum status run(struct release *r, struct str text, struct err *err)
         return OK;
     if (!r->choice.exact)
         TRY(ledger_afford(r->ledger, &r->request, &r->choice.price, err));
-    enum status s = evaluate_load(&r->p, r->p.query, &r->data, &why);
-    if (not_a_database(s))
-        return refuse_load(r, &why, err);
+    TRY(load_and_hold(r, &s, &why, err));
     /* PRIVACY: nothing below is uncharged, and nothing is drawn above. */
-    TRY(hold(r, err));
     if (s == OK && str_is(r->session->opt.engine, "auto"))
         log_engine(r);
     if (s == OK)
         s = r->keys.found ? evaluate_keys(r, &why) : evaluate(r, &why);
+    evaluated_fini(&r->data);
+    wait_for_deadline(r->session); /* the ledger tells when the commit was */
     if (s == OK)
         s = commit(r, &why);
     return s == OK ? OK : withhold(r, &why, err);
@@ -477,19 +515,6 @@ static enum status timed(struct release *r, struct str text, struct err *err)
     if (s == OK)
         budget_now(r);
     return s;
-}
-
-/* PRIVACY: the last thing before the caller has the answer. Giving back the
- * memory of the rows takes time too, the more the more rows there are. */
-static void wait_for_deadline(struct session *s)
-{
-    struct timespec until = {.tv_sec = (time_t)(s->deadline_ns / 1000000000),
-                             .tv_nsec = s->deadline_ns % 1000000000};
-    if (s->deadline_ns)
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-               EINTR)
-            ;
-    s->deadline_ns = 0;
 }
 
 enum status ask_release(struct session *s, struct str query, struct result *out,

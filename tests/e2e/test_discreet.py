@@ -2,6 +2,7 @@
 """What a release must not tell while it works or fails: row counts on a
 terminal, whether loading was over when it was stopped, private tables that an
 exact answer does not need. And the edges of the smooth sensitivity."""
+import datetime
 import json
 import os
 import pty
@@ -113,6 +114,25 @@ out, _ = p.communicate(timeout=30)
 took = time.monotonic() - start
 check("deadline while loading", p.returncode == 5 and json.loads(out)["error"]["code"] == "withheld" and took < 2,
       f"{p.returncode} {out} {took}")
+
+# with a deadline the ledger, which anybody may watch, tells no time that depends on rows: it is charged before loading
+# and committed at the deadline
+before, start = spent(), time.monotonic()
+p = subprocess.Popen([DPCOUNT, "release", "--format", "json", "--ledger", "l", "--epsilon", "0.1", "--deadline", "1",
+                      "--fresh", *slow_table("pipe4"), COUNT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+while spent() <= before and time.monotonic() < start + 6:
+    time.sleep(0.02)
+check("charged before loading", spent() > before)
+with open("pipe4", "w") as f:
+    f.write("1,2\n" * 3)
+p.communicate(timeout=30)
+with open("few.csv", "w") as f:
+    f.write("1,2\n" * 3)
+start = time.time()
+status, a = release("--deadline", "0.7", "--fresh", "--table", "t(a,b)=few.csv", COUNT)
+last = run("budget", "history", "--format", "json", "--ledger", "l")[1]["history"][-1]
+at = datetime.datetime.fromisoformat(last["committed_at"].replace("Z", "+00:00")).timestamp()
+check("committed at the deadline", status == 0 and at >= start + 0.69, f"{start} {last}")
 
 # an answer that no private row changes does not read them
 os.mkdir("data")

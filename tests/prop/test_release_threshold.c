@@ -123,7 +123,7 @@ static void take_counts(struct prepared *p, struct evaluated *e,
             out->count[i] = (unsigned)counts[i];
         return;
     }
-    assert_int_equal(evaluate_found(p, e, k, &keys, &err), OK);
+    assert_int_equal(evaluate_found(p, e, k, &p->arena, &keys, &err), OK);
     for (size_t i = 0; i < keys.list.n; i++) {
         int64_t key = keys.list.p[i].vals[0].i;
         assert_true(key >= 1 && key <= MAX_KEYS && keys.list.p[i].count > 0);
