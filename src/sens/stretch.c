@@ -136,8 +136,7 @@ static bool all_zero(const struct sens_stretch *r)
     return true;
 }
 
-/* --- the proof
- * ---------------------------------------------------------------*/
+/* --- the proof -------------------------------------------------------------*/
 
 /* work := the sum of the relation of term `from` - P(j+1); the next term. */
 static size_t sum_less_next(struct sens_stretch *r, uint32_t coord, size_t from)
@@ -231,9 +230,6 @@ static uint64_t proved(struct sens_stretch *r, uint32_t coord, uint64_t m)
     return m;
 }
 
-/* --- riding
- * ------------------------------------------------------------------*/
-
 /* Values of every polynomial at n_points places, from the differences. */
 static void fill_values(struct sens_stretch *r)
 {
@@ -248,6 +244,17 @@ static void fill_values(struct sens_stretch *r)
         }
     }
 }
+
+uint64_t sens_stretch_proved(struct sens_stretch *r)
+{
+    uint64_t m = no_end;
+    fill_values(r);
+    for (uint32_t c = 0; m && c < r->s->p->n_coords; c++)
+        m = proved(r, c, m);
+    return m;
+}
+
+/* --- riding ----------------------------------------------------------------*/
 
 /* g of each relation, from the base to where the samples end. */
 static void fill_top(struct sens_stretch *r)
@@ -287,12 +294,9 @@ static void get_off(struct sens_stretch *r)
 static void look(struct sens_stretch *r)
 {
     size_t n = r->s->p->n_coords;
-    uint64_t m = no_end;
     for (size_t c = 0; c < n; c++)
         differences(r->diff + c, r->degree + 1, n);
-    fill_values(r);
-    for (uint32_t c = 0; m && c < n; c++)
-        m = proved(r, c, m);
+    uint64_t m = sens_stretch_proved(r);
     r->n_samples = 0;
     r->next_try = r->taken + r->taken / 4;
     if (m <= r->degree)

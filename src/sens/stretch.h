@@ -37,4 +37,12 @@ void sens_stretch_fini(struct sens_stretch *r); /* wipes */
 void sens_stretch_step(struct sens_stretch *r);
 void sens_stretch_local(struct sens_stretch *r, mpz_t out);
 
+/*
+ * The proof alone, for any polynomials P_F with the forward differences `diff`
+ * at 0: some m such that a step leads from P(j) to P(j+1) for all 0 <= j <= m,
+ * if P(0) >= 0; 0: none found. Here apart so that tests can hand it polynomials
+ * that no vector has.
+ */
+uint64_t sens_stretch_proved(struct sens_stretch *r);
+
 #endif
