@@ -209,11 +209,10 @@ void pg_version(struct source *src, struct sb *b)
 {
     if (!src->pg)
         return;
-    /* Any transaction may have changed the data: its number says whether
-     * there was one. */
+    /* Any transaction may have changed the data: the snapshot says which are
+     * over. Its end alone does not: one that began early may end late. */
     sb_printf(b, "postgresql %.*s", PSTR(src->pg->where));
-    PGresult *res = try_query(src, "SELECT pg_catalog.pg_snapshot_xmax("
-                                   "pg_catalog.pg_current_snapshot())");
+    PGresult *res = try_query(src, "SELECT pg_catalog.pg_current_snapshot()");
     if (res && PQntuples(res) == 1)
         sb_printf(b, " %s", PQgetvalue(res, 0, 0));
     PQclear(res);

@@ -157,6 +157,7 @@ def auto_engine(server, url, folder):
     if said != ["sql", "embedded"]:
         sys.exit(f"the owner's log: {said}")
     auto_alike(psql, url, folder)
+    late_commit(psql, url, folder)
     # the statistics of text and of partitions count, and --memory decides
     subprocess.run(psql, input="CREATE TABLE wide(p int, t text) PARTITION BY LIST (p);"
                    "CREATE TABLE w1 PARTITION OF wide FOR VALUES IN (1) PARTITION BY LIST (p);"
@@ -194,6 +195,32 @@ def auto_alike(psql, url, folder):
                              capture_output=True, text=True, check=False)
         if run.returncode != 3 or '"unsupported"' not in run.stdout:
             sys.exit(f"sql, {query[:50]}: {run.returncode} {run.stdout}")
+
+
+def late_commit(psql, url, folder):
+    """A transaction that began before another and ended after it: the answer
+    from before is not given again."""
+    subprocess.run(psql, input="CREATE TABLE late(id integer PRIMARY KEY);", text=True, check=True)
+    early = subprocess.Popen([*psql, "-At"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(sql):
+        early.stdin.write(sql + " SELECT 'done';\n")
+        early.stdin.flush()
+        early.stdout.readline()
+    tell("BEGIN; INSERT INTO late SELECT generate_series(1, 999);")
+    subprocess.run(psql, input="CREATE TABLE other(a integer);", text=True, check=True)
+    ledger = os.path.join(folder, "late-ledger")
+    subprocess.run([PROGRAM, "budget", "init", "--ledger", ledger, "--epsilon", "10"], check=True, capture_output=True)
+    release = ["--ledger", ledger, "--epsilon", "1", "--db", url]
+    ask("release", release, "SELECT COUNT(*) FROM late")
+    tell("COMMIT;")
+    got = ask("release", release, "SELECT COUNT(*) FROM late")
+    early.stdin.close()
+    early.wait()
+    if got["repeated"] or got["answer"] < 900:
+        sys.exit(f"a stale answer: {got}")
+    if not ask("release", release, "SELECT COUNT(*) FROM late")["repeated"]:
+        sys.exit("nothing happened, and the answer is not given again")
 
 
 def main():
