@@ -13,6 +13,7 @@
 void cqb_init(struct cq_builder *b, struct arena *a, struct schema *s)
 {
     *b = (struct cq_builder){.arena = a, .schema = s, .name = STR("Q")};
+    map_init(&b->const_ids, a);
 }
 
 static bool name_taken(const struct cq_builder *b, struct str name)
@@ -31,6 +32,7 @@ enum status cqb_var(struct cq_builder *b, struct str name, enum type t,
     if (b->vars.n >= 8 * MAX_VARS) {
         err_set(err, E_TOO_LARGE, "the query has more than %d variables",
                 MAX_VARS);
+        err_hint(err, "Join fewer tables, or compare fewer columns.");
         return E_TOO_LARGE;
     }
     struct str n = str_copy(b->arena, name);
@@ -43,18 +45,30 @@ enum status cqb_var(struct cq_builder *b, struct str name, enum type t,
     return OK;
 }
 
+/* Key of a constant in the map: `i` tells apart those that hash alike. */
+struct const_key {
+    uint64_t hash;
+    uint32_t type, i;
+};
+
 enum status cqb_const(struct cq_builder *b, const struct value *v,
                       uint32_t *out, struct err *err)
 {
-    for (size_t i = 0; i < b->consts.n; i++)
-        if (b->consts.p[i].type == v->type && value_eq(&b->consts.p[i], v)) {
-            *out = (uint32_t)i;
-            return OK;
-        }
-    if (!VEC_PUSH(b->arena, &b->consts, *v))
+    struct const_key *k = NEW(b->arena, struct const_key);
+    if (!k)
         return err_nomem(err);
-    *out = (uint32_t)b->consts.n - 1;
-    return OK;
+    *k = (struct const_key){.hash = value_hash(v), .type = (uint32_t)v->type};
+    for (;; k->i++) {
+        bool is_new;
+        uint64_t *id =
+            map_put(&b->const_ids, (struct str){(const char *)k, sizeof *k},
+                    b->consts.n, &is_new);
+        if (!id || (is_new && !VEC_PUSH(b->arena, &b->consts, *v)))
+            return err_nomem(err);
+        *out = (uint32_t)*id;
+        if (is_new || value_eq(&b->consts.p[*id], v))
+            return OK;
+    }
 }
 
 enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
@@ -65,6 +79,7 @@ enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
     if (b->atoms.n >= MAX_ATOMS) {
         err_set(err, E_TOO_LARGE, "the query joins more than %d tables",
                 MAX_ATOMS);
+        err_hint(err, "Each use of a WITH query or view counts its tables.");
         return E_TOO_LARGE;
     }
     a.n_args = (uint32_t)t->n_cols;
@@ -235,25 +250,106 @@ static int decide(const struct finish *f, enum cmp_op op, struct term l,
     return holds ? 1 : -1;
 }
 
-static bool cmp_eq(const struct cmp *a, const struct cmp *b)
+/* Repeats are found by their bytes; x != y and y != x are the same. */
+struct cmp_key {
+    uint32_t op, kind[2], id[2];
+};
+
+static struct cmp_key *key_of(struct arena *a, const struct cmp *c)
 {
-    if (a->op != b->op)
+    struct cmp_key *k = NEW(a, struct cmp_key);
+    struct term l = c->l, r = c->r;
+    bool swap = l.kind != r.kind ? l.kind > r.kind : l.id > r.id;
+    if (c->op == CMP_NE && swap) {
+        l = c->r;
+        r = c->l;
+    }
+    if (k)
+        *k = (struct cmp_key){.op = (uint32_t)c->op,
+                              .kind = {(uint32_t)l.kind, (uint32_t)r.kind},
+                              .id = {l.id, r.id}};
+    return k;
+}
+
+static bool is_number(enum type t)
+{
+    return t == T_INT || t == T_DEC || t == T_REAL;
+}
+
+/* The comparison that bounds the same variable from the same side by a
+ * constant, and where to remember one; NULL: `c` is no such bound. */
+static uint32_t *bound_slot(struct finish *f, uint32_t *bounds,
+                            const struct cmp *c)
+{
+    if (c->op == CMP_NE || c->l.kind == c->r.kind)
+        return NULL;
+    bool upper = c->l.kind == TERM_VAR;
+    const struct value *v = &f->b->consts.p[upper ? c->r.id : c->l.id];
+    if (v->is_null || v->type == T_UNKNOWN)
+        return NULL;
+    return &bounds[2 * (size_t)(upper ? c->l.id : c->r.id) + upper];
+}
+
+/* Does every value within `a` lie within `b`? Both bound one variable from
+ * the same side. Values of one class are totally ordered. */
+static bool is_tighter(const struct finish *f, const struct cmp *a,
+                       const struct cmp *b)
+{
+    bool upper = a->l.kind == TERM_VAR;
+    const struct value *x = &f->b->consts.p[upper ? a->r.id : a->l.id];
+    const struct value *y = &f->b->consts.p[upper ? b->r.id : b->l.id];
+    if (x->type != y->type && !(is_number(x->type) && is_number(y->type)))
         return false;
-    if (term_eq(a->l, b->l) && term_eq(a->r, b->r))
-        return true;
-    return a->op == CMP_NE && term_eq(a->l, b->r) && term_eq(a->r, b->l);
+    int order = value_cmp(x, y);
+    if (order == 0)
+        return a->op == CMP_LT || b->op == CMP_LE;
+    return upper ? order < 0 : order > 0;
+}
+
+struct kept { /* comparisons of the query so far */
+    struct map seen;
+    uint32_t *bounds; /* of a variable, below and above: index + 1 */
+};
+
+/* An analyst can write thousands of bounds; what follows need not see them. */
+static enum status keep_cmp(struct finish *f, struct kept *kept,
+                            const struct cmp *c)
+{
+    struct cq *q = f->q;
+    uint32_t *slot = bound_slot(f, kept->bounds, c);
+    if (slot && *slot) {
+        struct cmp *old = &q->cmps[*slot - 1];
+        if (is_tighter(f, old, c))
+            return OK;
+        if (is_tighter(f, c, old)) {
+            *old = *c;
+            return OK;
+        }
+    }
+    struct cmp_key *k = key_of(f->b->arena, c);
+    bool is_new;
+    if (!k || !map_put(&kept->seen, (struct str){(const char *)k, sizeof *k}, 0,
+                       &is_new))
+        return err_nomem(f->err);
+    if (!is_new)
+        return OK;
+    q->cmps[q->n_cmps++] = *c;
+    if (slot && !*slot)
+        *slot = q->n_cmps;
+    return OK;
 }
 
 static enum status finish_cmps(struct finish *f)
 {
     struct cq_builder *b = f->b;
-    struct cq *q = f->q;
-    q->cmps = NEWS(b->arena, struct cmp, b->cmps.n + 1);
-    if (!q->cmps)
+    struct kept kept;
+    map_init(&kept.seen, b->arena);
+    kept.bounds = NEWS(b->arena, uint32_t, 2 * (size_t)f->n_old + 1);
+    f->q->cmps = NEWS(b->arena, struct cmp, b->cmps.n + 1);
+    if (!f->q->cmps || !kept.bounds)
         return err_nomem(f->err);
     for (size_t i = 0; i < b->cmps.n; i++) {
         struct cmp c = b->cmps.p[i];
-        uint32_t same = 0;
         c.l = resolve(f, c.l);
         c.r = resolve(f, c.r);
         if (c.l.kind == TERM_VAR)
@@ -263,12 +359,8 @@ static enum status finish_cmps(struct finish *f)
         int known = decide(f, c.op, c.l, c.r);
         if (known < 0)
             b->unsat = true;
-        if (known)
-            continue;
-        while (same < q->n_cmps && !cmp_eq(&q->cmps[same], &c))
-            same++;
-        if (same == q->n_cmps)
-            q->cmps[q->n_cmps++] = c;
+        if (!known)
+            TRY(keep_cmp(f, &kept, &c));
     }
     return OK;
 }
@@ -537,6 +629,40 @@ static enum status check_rowids(const struct cq_builder *b, struct err *err)
     return E_UNSUPPORTED;
 }
 
+static void use_const(struct finish *f, uint32_t *to, struct term *t)
+{
+    if (t->kind != TERM_CONST)
+        return;
+    if (to[t->id] == UINT32_MAX) {
+        to[t->id] = f->q->n_consts;
+        f->q->consts[f->q->n_consts++] = f->b->consts.p[t->id];
+    }
+    t->id = to[t->id];
+}
+
+/* Keeps the constants that atoms, comparisons and outputs name. */
+static enum status finish_consts(struct finish *f)
+{
+    struct cq *q = f->q;
+    size_t n = f->b->consts.n + 1;
+    uint32_t *to = NEWS(f->b->arena, uint32_t, n);
+    q->consts = NEWS(f->b->arena, struct value, n);
+    if (!to || !q->consts)
+        return err_nomem(f->err);
+    for (size_t i = 0; i < n; i++)
+        to[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        for (uint32_t k = 0; k < q->atoms[i].n_args; k++)
+            use_const(f, to, &q->atoms[i].args[k]);
+    for (uint32_t i = 0; i < q->n_cmps; i++) {
+        use_const(f, to, &q->cmps[i].l);
+        use_const(f, to, &q->cmps[i].r);
+    }
+    for (uint32_t i = 0; i < q->n_outs; i++)
+        use_const(f, to, &q->outs[i]);
+    return OK;
+}
+
 enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
 {
     struct finish f = {.b = b, .err = err};
@@ -555,11 +681,10 @@ enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
     TRY(finish_atoms(&f, moved));
     TRY(mark_nonnull(&f));
     TRY(finish_cmps(&f));
-    f.q->consts = b->consts.p;
-    f.q->n_consts = (uint32_t)b->consts.n;
     TRY(number_all(&f));
     TRY(finish_calcs(&f, moved));
     TRY(check_safe(&f));
+    TRY(finish_consts(&f));
     f.q->unsat = b->unsat;
     if (cq_check(f.q))
         return err_internal(err, cq_check(f.q));

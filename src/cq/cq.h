@@ -22,6 +22,7 @@
 #define CQ_CQ_H
 
 #include "base/bits.h"
+#include "base/map.h"
 #include "cq/expr.h"
 #include "schema/schema.h"
 
@@ -96,6 +97,7 @@ struct cq_builder {
     struct schema *schema; /* rules may add undeclared tables */
     VEC(struct var) vars;
     VEC(struct value) consts;
+    struct map const_ids; /* finds a constant among them */
     VEC(struct atom) atoms;
     VEC(struct cmp) cmps;
     VEC(struct pred) preds;
@@ -119,8 +121,9 @@ enum status cqb_const(struct cq_builder *b, const struct value *v,
 enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
                      struct err *err) WARN_UNUSED;
 /* Applies equalities (constant > output > other; two constants: unsat),
- * drops repeated atoms and comparisons, folds constant comparisons, sets
- * nonnull, renumbers, checks. The result lives in the builder's arena. */
+ * drops repeated atoms and comparisons and all but the tightest bound of a
+ * variable on either side, folds constant comparisons, sets nonnull,
+ * renumbers, checks. The result lives in the builder's arena. */
 enum status cq_finish(struct cq_builder *b, struct cq **out,
                       struct err *err) WARN_UNUSED;
 

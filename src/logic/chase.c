@@ -12,7 +12,8 @@
  * step may always be omitted. (In a plain structure, which is never written
  * back as a query, they are merged.)
  *
- * Cost: pairs of atoms of one table, times constraints, times rounds.
+ * Cost: pairs of atoms of one table, times constraints, times rounds; the
+ * order of comparisons is order.c's.
  */
 #include <string.h>
 
@@ -96,84 +97,6 @@ static bool chase_dep(struct tab *t, const struct dep *d)
     return changed;
 }
 
-/* --- order filters -------------------------------------------------------- */
-
-/* 0: not known to be ordered; 1: e <= f; 2: e < f */
-static unsigned known_order(const struct tab *t, uint32_t e, uint32_t f)
-{
-    unsigned best = 0;
-    for (uint32_t i = 0; i < t->n_cmps; i++) {
-        const struct tab_cmp *c = &t->cmps[i];
-        if (c->op != CMP_NE && tab_find(t, c->l) == e && tab_find(t, c->r) == f)
-            best = c->op == CMP_LT ? 2 : best ? best : 1;
-    }
-    if (t->flag[e] & t->flag[f] & EL_CONST && e != f) {
-        const struct value *x = &t->q->consts[e], *y = &t->q->consts[f];
-        if (type_comparable(x->type, y->type) && value_cmp(x, y) < 0)
-            best = 2;
-    }
-    return best;
-}
-
-static void close_order(unsigned char *m, uint32_t n)
-{
-    for (uint32_t k = 0; k < n; k++)
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; m[i * n + k] && j < n; j++) {
-                unsigned char a = m[i * n + k], b = m[k * n + j];
-                unsigned char c = a > b ? a : b;
-                if (b && c > m[i * n + j])
-                    m[i * n + j] = c;
-            }
-}
-
-/* x <= y <= x makes x and y one; a strict step on the cycle has no match. */
-static bool apply_order(struct tab *t, const uint32_t *els,
-                        const unsigned char *m, uint32_t n)
-{
-    bool changed = false;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j < n; j++) {
-            unsigned char there = m[i * n + j], back = m[j * n + i];
-            if (there == 2 && (back || i == j))
-                t->unsat = true;
-            else if (there && back && i != j)
-                changed |= tab_union(t, els[i], els[j]);
-        }
-    return changed;
-}
-
-static void add_once(uint32_t *els, uint32_t *n, uint32_t e)
-{
-    for (uint32_t i = 0; i < *n; i++)
-        if (els[i] == e)
-            return;
-    els[(*n)++] = e;
-}
-
-static enum status chase_order(struct arena *a, struct tab *t, bool *changed,
-                               struct err *err)
-{
-    if (t->n_cmps == 0)
-        return OK;
-    uint32_t *els = NEWS(a, uint32_t, 2 * (size_t)t->n_cmps), n = 0;
-    if (!els)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < t->n_cmps; i++) {
-        add_once(els, &n, tab_find(t, t->cmps[i].l));
-        add_once(els, &n, tab_find(t, t->cmps[i].r));
-    }
-    unsigned char *m = NEWS(a, unsigned char, (size_t)n *n);
-    if (!m)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j < n; j++)
-            m[i * n + j] = (unsigned char)known_order(t, els[i], els[j]);
-    close_order(m, n);
-    *changed |= apply_order(t, els, m, n);
-    return OK;
-}
-
 /* --- settling ------------------------------------------------------------- */
 
 static bool same_atom(const struct tab_atom *p, const struct tab_atom *q)
@@ -252,7 +175,7 @@ enum status tab_chase(struct arena *a, struct tab *t, struct err *err)
     bool changed = true;
     while (changed && !t->unsat) {
         changed = false;
-        TRY(chase_order(a, t, &changed, err));
+        TRY(tab_chase_order(a, t, &changed, err));
         for (size_t i = 0; i < t->n_deps; i++)
             if (t->deps[i].k == 1)
                 changed |= chase_dep(t, &t->deps[i]);

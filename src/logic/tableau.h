@@ -91,6 +91,10 @@ bool tab_union(struct tab *t, uint32_t x, uint32_t y);
 /* Writes representatives everywhere, drops repeated atoms, folds filters. */
 enum status tab_settle(struct arena *a, struct tab *t,
                        struct err *err) WARN_UNUSED;
+/* Makes one what lies on a cycle of <= (order.c); a strict step on it, also
+ * between constants, sets unsat. */
+enum status tab_chase_order(struct arena *a, struct tab *t, bool *changed,
+                            struct err *err) WARN_UNUSED;
 /* Applies the constraints with k = 1 until nothing changes, then settles. */
 enum status tab_chase(struct arena *a, struct tab *t,
                       struct err *err) WARN_UNUSED;

@@ -20,8 +20,10 @@
 struct column {
     struct str name; /* may be empty for undeclared tables */
     enum type type;
-    bool not_null;        /* true for undeclared tables */
-    bool is_enum;         /* ordered by its declaration, not as its texts */
+    bool not_null;   /* true for undeclared tables */
+    bool is_enum;    /* ordered by its declaration, not as its texts */
+    bool is_padded;  /* PostgreSQL's char(n), read without its padding */
+    bool is_varchar; /* PostgreSQL's varchar, which becomes char(n) there */
     struct value *domain; /* public list of values for GROUP BY; may be NULL */
     size_t n_domain;
 };

@@ -15,6 +15,8 @@ struct src_column {
     bool not_null;
     bool as_text;      /* PostgreSQL: cast to text by the server */
     bool is_enum;      /* PostgreSQL: has an order of its own */
+    bool is_padded;    /* PostgreSQL: char(n) */
+    bool is_varchar;   /* PostgreSQL: varchar */
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 

@@ -42,6 +42,8 @@ static enum status match_columns(struct source *src, struct src_table *t,
             col->type = t->cols[i].type;
         col->not_null |= t->cols[i].not_null;
         col->is_enum = t->cols[i].is_enum;
+        col->is_padded = t->cols[i].is_padded;
+        col->is_varchar = t->cols[i].is_varchar;
     }
     for (size_t c = 0; c < st->n_cols; c++)
         if (!seen[c])
@@ -64,6 +66,8 @@ static enum status take_columns(struct source *src, struct src_table *t,
             c->type = t->cols[i].type;
         c->not_null = t->cols[i].not_null;
         c->is_enum = t->cols[i].is_enum;
+        c->is_padded = t->cols[i].is_padded;
+        c->is_varchar = t->cols[i].is_varchar;
         t->to[i] = (uint32_t)i;
     }
     st->declared = true;

@@ -178,6 +178,8 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     c.type = type_of(c.type_oid, typtype);
     c.as_text = !is_native(c.type_oid, typtype);
     c.is_enum = typtype == 'e';
+    c.is_padded = c.type_oid == OID_BPCHAR;
+    c.is_varchar = c.type_oid == OID_VARCHAR;
     if (c.is_enum)
         c.type_oid = OID_TEXT;
     if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||

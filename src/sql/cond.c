@@ -225,6 +225,41 @@ static enum status between(struct lower *l, struct scope *sc, const json_t *e)
     return add_comparison(l, X_LE, x, high, at);
 }
 
+/* Never NULL in a row that counts. */
+static bool is_never_null(const struct lower *l, const struct expr *e)
+{
+    if (e->op == X_CONST)
+        return !e->val.is_null;
+    if (e->op != X_VAR)
+        return false;
+    const struct atom *a = &l->b.atoms.p[l->var_atom.p[e->var]];
+    const struct table *t = &l->schema->tables.p[a->table];
+    bool never = l->b.vars.p[e->var].nonnull;
+    for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)
+        if (a->args[i].kind == TERM_VAR && a->args[i].id == e->var)
+            never |= t->cols[i].not_null;
+    return never;
+}
+
+/* Without NULLs it is = or <>; with them it must lie in one table. */
+static enum status distinct_from(struct lower *l, struct scope *sc,
+                                 const json_t *node, const json_t *e,
+                                 bool different, bool negate)
+{
+    struct expr *x, *y;
+    long at = get_location(e);
+    if (node_as(get(e, "lexpr"), "RowExpr") ||
+        node_as(get(e, "rexpr"), "RowExpr"))
+        return generic(l, sc, node, negate);
+    TRY(lower_scalar(l, sc, get(e, "lexpr"), &x));
+    TRY(lower_scalar(l, sc, get(e, "rexpr"), &y));
+    if (aset_count(expr_atoms(l, x) | expr_atoms(l, y)) < 2)
+        return generic(l, sc, node, negate);
+    if (!is_never_null(l, x) || !is_never_null(l, y))
+        return sql_refuse(l->err, NO_DISTINCT_ACROSS, at);
+    return add_comparison(l, different != negate ? X_NE : X_EQ, x, y, at);
+}
+
 static enum status a_expr(struct lower *l, struct scope *sc, const json_t *node,
                           const json_t *e, bool negate)
 {
@@ -233,6 +268,9 @@ static enum status a_expr(struct lower *l, struct scope *sc, const json_t *node,
         return comparison(l, sc, node, e, negate);
     if (strcmp(kind, negate ? "AEXPR_NOT_BETWEEN" : "AEXPR_BETWEEN") == 0)
         return between(l, sc, e);
+    bool different = strcmp(kind, "AEXPR_DISTINCT") == 0;
+    if (different || strcmp(kind, "AEXPR_NOT_DISTINCT") == 0)
+        return distinct_from(l, sc, node, e, different, negate);
     const json_t *items = get(node_as(get(e, "rexpr"), "List"), "items");
     bool in = strcmp(last_name(get(e, "name")), "=") == 0;
     if (strcmp(kind, "AEXPR_IN") == 0 && json_array_size(items) == 1 &&

@@ -103,9 +103,11 @@ static const char notes[] =
     "- In a column whose type nothing declares, each cell that looks like a "
     "number is one, and any other is a text; numbers come before texts. "
     "Comparing such a column with a date, a boolean or the like is refused.\n"
-    "- The blanks at the end of a `char(n)` column are dropped when it is read "
-    "from PostgreSQL. Write literals for it without them: `= 'u '` does not "
-    "match here, and `LIKE` sees no blanks, unlike in PostgreSQL.\n"
+    "- The blanks at the end of a `char(n)` column do not count: they are "
+    "dropped when it is read from PostgreSQL, and so are those of literals "
+    "that are compared with it. `LIKE` would see them and is refused, and so "
+    "is comparing it with a `varchar` column; "
+    "`c::text LIKE ...` is the same here and there.\n"
     "- Comparisons of different types that PostgreSQL refuses (integer with "
     "text, boolean with integer) are refused.\n";
 
@@ -124,7 +126,7 @@ void sql_print_doc(struct sb *b)
               "\n## Limits\n\n"
               "%d bytes, %d tokens, brackets %d deep, %d words and signs that "
               "nest (operators, `JOIN`, `NOT`, `CASE`), %d tables, %d "
-              "variables. Beyond: an error at once.\n",
+              "variables, %d counts. Beyond: an error at once.\n",
               SQL_MAX_BYTES, SQL_MAX_TOKENS, SQL_MAX_NESTING, SQL_MAX_OPERATORS,
-              MAX_ATOMS, MAX_VARS);
+              MAX_ATOMS, MAX_VARS, MAX_COUNTS);
 }

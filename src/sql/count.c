@@ -202,6 +202,7 @@ static enum status group_node(struct lower *l, struct scope *sc,
         }
         err_set(l->err, E_SYNTAX, "GROUP BY position is not in select list");
         err_at(l->err, get_location(c));
+        err_hint(l->err, "Positions count the SELECT list from 1.");
         return E_SYNTAX;
     }
     if (!(ref = node_as(item, "ColumnRef")) || get_size(ref, "fields") != 1 ||
@@ -393,11 +394,36 @@ static enum status refuse_target(const struct reader *r)
     return sql_refuse(r->err, NO_NO_COUNT, node_location(val));
 }
 
+/* Each count reads the whole statement, so many of them in a long one would
+ * take time that grows with the square of its length. */
+static enum status check_counts(const struct reader *r)
+{
+    size_t n = get_size(r->select, "targetList"), counts = 0;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *call = count_call(target_at(r->select, i));
+        counts += call != NULL;
+        if (!call ||
+            (counts <= MAX_COUNTS && counts * r->text_n <= MAX_COUNT_WORK))
+            continue;
+        if (counts > MAX_COUNTS)
+            err_set(r->err, E_TOO_LARGE, "the query has more than %d counts",
+                    MAX_COUNTS);
+        else
+            err_set(r->err, E_TOO_LARGE,
+                    "the query has too many counts for its length");
+        err_at(r->err, get_location(call));
+        err_hint(r->err, "Send the counts in several queries.");
+        return E_TOO_LARGE;
+    }
+    return OK;
+}
+
 static enum status read_select(const struct reader *r,
                                struct sql_statement *out)
 {
     size_t n = get_size(r->select, "targetList");
     TRY(check_select(r));
+    TRY(check_counts(r));
     out->counts = NEWS(r->arena, struct sql_count, n + 1);
     if (!out->counts)
         return err_nomem(r->err);

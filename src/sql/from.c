@@ -112,6 +112,29 @@ static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
     return E_NAME;
 }
 
+/* A table that has an alias is known by it alone. */
+static enum status no_rel(struct lower *l, const struct scope *sc,
+                          const char *name, long at)
+{
+    err_set(l->err, E_NAME, "missing FROM-clause entry for table \"%s\"", name);
+    err_at(l->err, at);
+    for (; sc; sc = sc->parent)
+        for (size_t i = 0; i < sc->rels.n; i++) {
+            const rcols *cols = &sc->rels.p[i].cols;
+            if (!cols->n || cols->p[0].e)
+                continue;
+            uint32_t table = l->b.atoms.p[cols->p[0].atom].table;
+            if (!str_eq_nocase(l->schema->tables.p[table].name, str_of(name)))
+                continue;
+            err_hint(l->err, "FROM gives this table the name \"%.*s\": use it.",
+                     PSTR(sc->rels.p[i].alias));
+            return E_NAME;
+        }
+    err_hint(l->err, "Add the table to FROM, or use the alias that FROM gives "
+                     "it.");
+    return E_NAME;
+}
+
 static enum status find_bare(struct lower *l, struct scope *sc,
                              struct part name, long at, bool must_exist,
                              const struct rcol **out)
@@ -143,9 +166,7 @@ static enum status find_qualified(struct lower *l, struct scope *sc,
             return ambiguous(l, name.p, at);
         return n ? OK : no_column(l, sc, rel, name.p, at);
     }
-    err_set(l->err, E_NAME, "missing FROM-clause entry for table \"%s\"", rel);
-    err_at(l->err, at);
-    return E_NAME;
+    return no_rel(l, sc, rel, at);
 }
 
 enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
@@ -201,9 +222,7 @@ enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
     const struct rel *r = find_rel(sc, NULL, name);
     if (r)
         return push_all(l, &r->cols, out);
-    err_set(l->err, E_NAME, "missing FROM-clause entry for table \"%s\"", name);
-    err_at(l->err, get_location(colref));
-    return E_NAME;
+    return no_rel(l, sc, name, get_location(colref));
 }
 
 /* --- items --- */
@@ -248,6 +267,7 @@ static enum status apply_alias(struct lower *l, const json_t *alias,
                 "%zu columns specified",
                 PSTR(r->alias), r->cols.n, n);
         err_at(l->err, at);
+        err_hint(l->err, "Give at most as many names as there are columns.");
         return E_NAME;
     }
     for (size_t i = 0; i < n; i++)
@@ -408,6 +428,10 @@ static enum status check_one(struct lower *l, size_t n, struct str name,
                 "not exist in %s table",
                 PSTR(name), side);
     err_at(l->err, at);
+    err_hint(l->err, n > 1 ? "Write JOIN ... ON and name the table of each "
+                             "column."
+                           : "Write JOIN ... ON with the names that the "
+                             "columns have in each table.");
     return E_NAME;
 }
 

@@ -390,6 +390,8 @@ static enum status cast_to(struct lower *l, struct expr *e, enum type t,
 {
     enum type from = e->type;
     *out = e;
+    if (t == T_TEXT && is_padded(l, e)) /* no longer char(n) */
+        return make1(l, X_TO_TEXT, e, out);
     if (is_identity(from, t) && !(e->op == X_CONST && e->type == T_UNKNOWN))
         return retype(l, e, t, out);
     if (from == T_DEC && t == T_INT) {

@@ -74,6 +74,8 @@ enum status lower_like(struct lower *l, struct scope *sc, const json_t *e,
     TRY(lower_scalar(l, sc, get(e, "lexpr"), &args[0]));
     if (is_untyped(args[0]))
         TRY(give_type(l, &args[0], T_TEXT, at));
+    if (is_padded(l, args[0]))
+        return sql_refuse(l->err, NO_PADDED, at);
     if (args[0]->type == T_UNKNOWN)
         TRY(make1(l, X_TO_TEXT, args[0], &args[0]));
     if (args[0]->type != T_TEXT)
@@ -144,6 +146,10 @@ enum status lower_any(struct lower *l, struct scope *sc, const json_t *e,
     if (!array || get_size(array, "elements") == 0 ||
         strcmp(last_name(get(e, "name")), "=") != 0)
         return sql_refuse(l->err, NO_EXPRESSION, get_location(e));
+    struct expr *x;
+    TRY(lower_scalar(l, sc, get(e, "lexpr"), &x));
+    if (is_padded(l, x)) /* literals in an array are of type text */
+        return sql_refuse(l->err, NO_PADDED, get_location(e));
     return lower_in_items(l, sc, get(e, "lexpr"), get(array, "elements"),
                           get_location(e), out);
 }

@@ -98,6 +98,7 @@ enum status push_ctes(struct lower *l, const json_t *select,
                         "more than once",
                         get_text(c, "ctename"));
                 err_at(l->err, get_location(c));
+                err_hint(l->err, "Give each WITH query a name of its own.");
                 return E_NAME;
             }
         l->ctes = cte;
@@ -210,15 +211,22 @@ static enum status subquery(struct lower *l, struct scope *parent,
     return counting && distinct ? count_columns(l, out) : OK;
 }
 
+static enum status unfolds_too_far(struct lower *l)
+{
+    err_set(l->err, E_TOO_LARGE, "the query unfolds to more than %d subqueries",
+            MAX_SUBQUERIES);
+    err_hint(l->err, "Each use of a WITH query is a copy of it; use it less "
+                     "often.");
+    return E_TOO_LARGE;
+}
+
 enum status lower_subquery(struct lower *l, struct scope *parent,
                            const json_t *select, rcols *out)
 {
     const struct cte *ctes = l->ctes;
     bool counting = l->counting;
     if (++l->n_subqueries > MAX_SUBQUERIES)
-        return err_set(l->err, E_TOO_LARGE,
-                       "the query unfolds to more than %d subqueries",
-                       MAX_SUBQUERIES);
+        return unfolds_too_far(l);
     TRY(lower_enter(l, -1));
     enum status st = subquery(l, parent, select, out);
     lower_leave(l);

@@ -110,7 +110,9 @@ struct lower {
     unsigned depth, n_subqueries;
 };
 
-enum { MAX_DEPTH = 150, MAX_SUBQUERIES = 256 };
+enum { MAX_DEPTH = 150, MAX_SUBQUERIES = 256, MAX_COUNTS = 500 };
+/* Each count reads the whole statement: bytes times counts. */
+#define MAX_COUNT_WORK ((size_t)4 << 20)
 
 enum status lower_enter(struct lower *l, long position);
 void lower_leave(struct lower *l);
@@ -202,6 +204,9 @@ enum status make_untyped(struct lower *l, struct value v, struct expr **out);
 bool is_untyped(const struct expr *e);
 enum status give_type(struct lower *l, struct expr **e, enum type t,
                       long position);
+/* A column of type char(n), or a choice among such: its blanks at the end do
+ * not count in comparisons but do in LIKE. */
+bool is_padded(const struct lower *l, const struct expr *e);
 /* Brings values to a type in which they compare, as PostgreSQL does. */
 enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
                   long position);

@@ -98,6 +98,77 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
     return OK;
 }
 
+static const struct column *column_of(const struct lower *l, uint32_t var)
+{
+    const struct atom *a = &l->b.atoms.p[l->var_atom.p[var]];
+    const struct table *t = &l->schema->tables.p[a->table];
+    for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)
+        if (a->args[i].kind == TERM_VAR && a->args[i].id == var)
+            return &t->cols[i];
+    return NULL;
+}
+
+struct texts { /* which types of text occur */
+    bool padded, varchar;
+};
+
+/* Of a column, or of a choice among columns. */
+static void find_texts(const struct lower *l, const struct expr *e,
+                       struct texts *out)
+{
+    if (e->op == X_VAR) {
+        const struct column *c = column_of(l, e->var);
+        out->padded |= c && c->is_padded;
+        out->varchar |= c && c->is_varchar;
+    }
+    if (e->op != X_COALESCE && e->op != X_CASE && e->op != X_NULLIF &&
+        e->op != X_GREATEST && e->op != X_LEAST)
+        return;
+    for (uint32_t i = 0; i < e->n_args; i++)
+        find_texts(l, e->args[i], out);
+}
+
+bool is_padded(const struct lower *l, const struct expr *e)
+{
+    struct texts t = {0};
+    find_texts(l, e, &t);
+    return t.padded;
+}
+
+static struct str without_blanks(struct str s)
+{
+    while (s.n && s.p[s.n - 1] == ' ')
+        s.n--;
+    return s;
+}
+
+/* A literal takes the type char(n) from what it meets, if all of that has it:
+ * then its blanks at the end do not count. Next to a choice or to a text as
+ * well, PostgreSQL decides by rules that are not followed here; a varchar
+ * becomes char(n) and loses blanks that count elsewhere. */
+static enum status strip_literals(struct lower *l, struct expr **v, size_t n,
+                                  size_t step, long position)
+{
+    struct texts some = {0};
+    bool all = true;
+    for (size_t i = 0; i < n; i += step) {
+        find_texts(l, v[i], &some);
+        all &= is_untyped(v[i]) || (v[i]->op == X_VAR && is_padded(l, v[i]));
+    }
+    if (some.padded && some.varchar)
+        return sql_refuse(l->err, NO_PADDED, position);
+    for (size_t i = 0; some.padded && i < n; i += step) {
+        if (!is_untyped(v[i]) || v[i]->val.is_null)
+            continue;
+        struct value c = v[i]->val;
+        c.s = without_blanks(c.s);
+        if (c.s.n != v[i]->val.s.n && !all)
+            return sql_refuse(l->err, NO_PADDED, position);
+        TRY(make_untyped(l, c, &v[i]));
+    }
+    return OK;
+}
+
 static bool is_exact(enum type t)
 {
     return t == T_INT || t == T_DEC;
@@ -163,6 +234,7 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
     enum type t = T_UNKNOWN;
     const struct expr *first = NULL;
     bool cells = false;
+    TRY(strip_literals(l, v, n, step, position));
     for (size_t i = 0; i < n; i += step) {
         if (is_untyped(v[i]))
             continue;

@@ -17,10 +17,12 @@ CREATE TABLE a(id integer PRIMARY KEY, x integer, s text, dt date);
 CREATE TABLE b(id integer PRIMARY KEY, y integer, t text);
 CREATE TABLE c(x integer, s text, ch char(5));
 CREATE TABLE d(x integer, w integer);
+CREATE TABLE p(k integer PRIMARY KEY, c3 char(3), c8 char(8), v varchar(9), t text);
 INSERT INTO a VALUES (1,1,'p','2024-01-05'),(2,1,NULL,'2024-01-31'),(3,NULL,'p','2023-12-31'),(4,2,'q',NULL),(5,3,'É','2024-02-01'),(6,NULL,NULL,'2024-01-01'),(7,2,'p','2024-01-30');
 INSERT INTO b VALUES (1,1,'p'),(2,NULL,'q'),(3,2,NULL),(4,2,'u'),(5,7,'p');
 INSERT INTO c VALUES (1,'p','u'),(1,'p','u'),(NULL,'q','v'),(2,NULL,'u'),(3,'É',NULL);
 INSERT INTO d VALUES (1,1),(1,2),(NULL,3),(3,4);
+INSERT INTO p VALUES (1,'u','u','u','u'),(2,'u','uu','u ','u '),(3,'','',' ',''),(4,'uvw','uvw','uvw','uvw'),(5,NULL,NULL,NULL,NULL),(6,E'u\t',E'u\t','x','u  '),(7,' u','u','u','u');
 """
 QUERIES = """
 SELECT COUNT(*) FROM a WHERE x IN (SELECT y FROM b)
@@ -130,12 +132,68 @@ SELECT COUNT(*) FROM c WHERE length(ch) = 1
 SELECT COUNT(*) FROM c WHERE ch || 'z' = 'uz'
 SELECT COUNT(*) FROM c, b WHERE c.ch = b.t
 SELECT COUNT(DISTINCT ch) FROM c
+SELECT COUNT(*) FROM c WHERE ch = 'u  '
+SELECT COUNT(*) FROM c WHERE ch = 'u       '
+SELECT COUNT(*) FROM c WHERE ch <> 'u  '
+SELECT COUNT(*) FROM c WHERE 'u  ' = ch
+SELECT COUNT(*) FROM c WHERE ch = ' u'
+SELECT COUNT(*) FROM c WHERE ch IN ('v ')
+SELECT COUNT(*) FROM c WHERE ch IN ('v ', 'u')
+SELECT COUNT(*) FROM c WHERE ch NOT IN ('v ', 'w')
+SELECT COUNT(*) FROM c WHERE ch = ANY (ARRAY['v ', 'u '])
+SELECT COUNT(*) FROM c WHERE ch BETWEEN 'u ' AND 'v   '
+SELECT COUNT(*) FROM c WHERE ch >= 'v ' OR ch < 'u '
+SELECT COUNT(*) FROM c WHERE ch IS DISTINCT FROM 'u '
+SELECT COUNT(*) FROM c WHERE CASE ch WHEN 'u ' THEN 1 ELSE 2 END = 1
+SELECT COUNT(*) FROM c WHERE NULLIF(ch, 'u ') IS NULL
+SELECT COUNT(DISTINCT COALESCE(ch, 'v  ')) FROM c
+SELECT COUNT(*) FROM c WHERE COALESCE(ch, 'v') = 'v'
+SELECT COUNT(*) FROM c WHERE ch = 'u '::text
+SELECT COUNT(*) FROM c WHERE ch::text = 'u '
+SELECT COUNT(*) FROM c WHERE ch::text LIKE 'u'
+SELECT COUNT(*) FROM c WHERE ch::text LIKE 'u%'
+SELECT COUNT(*) FROM c WHERE (ch, x) = ('u ', 1)
+SELECT COUNT(*) FROM (SELECT ch AS z FROM c) q WHERE z = 'u '
+SELECT COUNT(*) FROM c WHERE ch IN (SELECT t FROM b)
+SELECT COUNT(*) FROM c WHERE lower(ch) = 'u'
+SELECT COUNT(*) FROM c WHERE ch || '' = 'u '
+SELECT COUNT(*) FROM p WHERE c3 = ''
+SELECT COUNT(*) FROM p WHERE c3 = '   '
+SELECT COUNT(*) FROM p WHERE c3 = c8
+SELECT COUNT(*) FROM p WHERE c3 < c8
+SELECT COUNT(*) FROM p WHERE c3 = t
+SELECT COUNT(*) FROM p WHERE c3 = v
+SELECT COUNT(*) FROM (SELECT c3 AS z FROM p) q JOIN (SELECT v AS z FROM p) r USING (z)
+SELECT COUNT(*) FROM p WHERE c3 IN (SELECT v FROM p)
+SELECT COUNT(*) FROM p WHERE c3::text = v
+SELECT COUNT(*) FROM p WHERE c3::text IN (SELECT v FROM p)
+SELECT COUNT(*) FROM p WHERE c3 IN (SELECT t FROM p)
+SELECT COUNT(*) FROM p WHERE c3 = ANY (ARRAY[t, 'u '])
+SELECT COUNT(*) FROM p WHERE c3 <= 'u '
+SELECT COUNT(*) FROM p q, p r WHERE q.c3 = r.c8
+SELECT COUNT(*) FROM p q JOIN p r ON q.c3 = r.t
+SELECT COUNT(*) FROM p WHERE length(c8) = 2
+SELECT COUNT(*) FROM p WHERE t = 'u '
+SELECT COUNT(*) FROM p WHERE v = 'u '
+SELECT COUNT(*) FROM p WHERE c3 IN ('u ', t)
+SELECT COUNT(*) FROM p WHERE c3 LIKE 'u'
+SELECT COUNT(*) FROM p WHERE c3 ILIKE 'U%'
+SELECT COUNT(*) FROM p WHERE COALESCE(c3, 'v') = 'v '
+SELECT COUNT(*) FROM a, b WHERE b.id IS DISTINCT FROM a.id
+SELECT COUNT(*) FROM a, b WHERE b.id IS NOT DISTINCT FROM a.id
+SELECT COUNT(*) FROM a, b WHERE NOT (b.id IS DISTINCT FROM a.id)
+SELECT COUNT(*) FROM a, b WHERE a.x IS NOT NULL AND y IS NOT NULL AND y IS DISTINCT FROM x
+SELECT COUNT(*) FROM a, b WHERE y IS NOT DISTINCT FROM x
+SELECT COUNT(*) FROM a WHERE x > 0 AND x >= 1 AND x < 3 AND x <= 3 AND x < 2.5 AND x > -1
 SELECT COUNT(*) FROM a WHERE lower(s) = 'É'
 SELECT COUNT(*) FROM a WHERE upper(s) = 'É'
 """.strip().split("\n")
 # Words of the queries that are refused although PostgreSQL answers them.
-REFUSED = ["IS NOT DISTINCT FROM b", "IS DISTINCT FROM b", "(SELECT COUNT(*) FROM b)", "INTERVAL",
-           "OR EXISTS", "COUNT(a.*)", "OR a.x = 1"]
+REFUSED = ["(SELECT COUNT(*) FROM b)", "INTERVAL",
+           "OR EXISTS", "COUNT(a.*)", "OR a.x = 1", "c3 LIKE", "c3 ILIKE", "('u ', t)",
+           "COALESCE(c3", "ch = ANY", "c3 = ANY", "USING (z)",
+           "c3 = v", "c3 IN (SELECT v",
+           "WHERE y IS NOT DISTINCT FROM x"]
 
 
 def run(*args):

@@ -51,3 +51,9 @@ SELECT COUNT(*) FROM patient GROUP BY 7
 WITH a AS (SELECT * FROM patient), a AS (SELECT * FROM visit) SELECT COUNT(*) FROM a
 ----
 SELECT COUNT(*) FROM patient AS p(a, b, c, d, e, f, g, h, i)
+----
+SELECT COUNT(*) FROM patient p JOIN visit v ON p.id = v.patient JOIN hospital USING (hospital)
+----
+SELECT COUNT(*) FROM patient WHERE visit.cost > 3
+----
+SELECT COUNT(*) FROM (SELECT visit.* FROM patient) q

@@ -33,3 +33,13 @@ SELECT COUNT(*) FROM visit v JOIN hospital h ON v.hospital = h.id JOIN patient p
 SELECT COUNT(*) FROM patient p JOIN visit v ON (p.id, p.hospital) = (v.patient, v.hospital)
 ----
 SELECT COUNT(*) FROM patient p JOIN visit v ON p.id = v.cost
+----
+SELECT COUNT(*) FROM patient p, visit v WHERE p.id IS DISTINCT FROM v.patient
+----
+SELECT COUNT(*) FROM patient p JOIN visit v ON p.id IS NOT DISTINCT FROM v.patient
+----
+SELECT COUNT(*) FROM patient p JOIN visit v ON NOT (p.id IS DISTINCT FROM v.patient)
+----
+SELECT COUNT(*) FROM patient WHERE hospital > 3 AND hospital > 5 AND hospital >= 5 AND hospital < 9.5 AND hospital <= 9 AND hospital < 9.25 AND id > 4 AND id < 9
+----
+SELECT COUNT(*) FROM patient WHERE hospital > 5 AND hospital <> 3 AND 3 <> hospital AND hospital <> 4

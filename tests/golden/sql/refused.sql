@@ -123,3 +123,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1 COUNT(*) FROM patient
 SELECT COUNT(patient) FROM patient
 ----
 SELECT COUNT(*) FROM patient WHERE patient IS NOT NULL
+----
+SELECT COUNT(*) FROM patient p JOIN visit v ON p.hospital IS NOT DISTINCT FROM v.hospital
+----
+SELECT COUNT(*) FROM patient WHERE born + INTERVAL '1 month' < DATE '2024-01-01'
