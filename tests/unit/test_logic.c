@@ -73,6 +73,39 @@ static void order_cycles(void **state)
     becomes(CHASE, "Q(x) :- R(x), 5 <= x, x <= 3.", "", "none");
     becomes(CHASE, "Q(x) :- R(x), x < 3, 2 < x.", "",
             "Q(x) :- R(x), x < 3, 2 < x.");
+    /* through the order of constants, which nobody wrote */
+    becomes(CHASE, "Q(x,y) :- R(x,y), x <= y, y <= 3, 4 <= x.", "", "none");
+    becomes(CHASE, "Q(x,y) :- R(x,y), y <= 3, 4 <= x, x <= 5, 2 < y.", "",
+            "Q(x,y) :- R(x,y), y <= 3, 4 <= x, x <= 5, 2 < y.");
+    becomes(CHASE, "Q(x,y) :- R(x,y), x <= 3, 3 <= x, y <= 3, 4.5 <= y.", "",
+            "none");
+    becomes(CHASE, "Q(x,y) :- R(x,y), x <= 3, 3 <= x, x <= y, y <= 4.", "",
+            "Q(3,y) :- R(3,y), 3 <= y, y <= 4.");
+    /* two cycles that touch, and one that does not close */
+    becomes(CHASE,
+            "Q(x,y,z,w) :- R(x,y,z,w), x <= y, y <= x, y <= z, z <= y, "
+            "z <= w.",
+            "", "Q(x,x,x,w) :- R(x,x,x,w), x <= w.");
+    /* no order: different constants, texts beside numbers */
+    becomes(CHASE, "Q(x) :- R(x), x != 3, x != 4.", "",
+            "Q(x) :- R(x), x != 3, x != 4.");
+    becomes(CHASE, "Q(x,y) :- R(x,y), x <= 'a', 3 <= y, y < 4, 'a' <= x.", "",
+            "Q('a',y) :- R('a',y), 3 <= y, y < 4.");
+}
+
+/* Of the bounds on one side the tightest is kept, a strict one before the
+ * same that is not. */
+static void tightest_bounds(void **state)
+{
+    (void)state;
+    becomes(CHASE, "Q(x) :- R(x), x < 9, x < 7, x < 8, x <= 7, 1 < x, 2 <= x.",
+            "", "Q(x) :- R(x), x < 7, 2 <= x.");
+    becomes(CHASE, "Q(x) :- R(x), x <= 7, x < 7, 2 <= x, 2 < x, x != 2.", "",
+            "Q(x) :- R(x), x < 7, 2 < x, x != 2.");
+    becomes(CHASE, "Q(x) :- R(x), x < 7.5, x <= 7.25, -1 < x, -2.5 < x.", "",
+            "Q(x) :- R(x), x <= 7.25, -1 < x.");
+    becomes(CHASE, "Q(x,y) :- R(x,y), x < 7, y < 8, x < y, 'a' < x.", "",
+            "Q(x,y) :- R(x,y), x < 7, y < 8, x < y, 'a' < x.");
 }
 
 static void core(void **state)
@@ -131,8 +164,11 @@ static void unification(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chase),       cmocka_unit_test(order_cycles),
-        cmocka_unit_test(core),        cmocka_unit_test(bags_are_not_merged),
+        cmocka_unit_test(chase),
+        cmocka_unit_test(order_cycles),
+        cmocka_unit_test(tightest_bounds),
+        cmocka_unit_test(core),
+        cmocka_unit_test(bags_are_not_merged),
         cmocka_unit_test(unification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
