@@ -89,6 +89,42 @@ static const struct rel *find_rel(const struct scope *sc, const char *ns,
     return loose;
 }
 
+enum { MAX_LISTED = 12 };
+
+/* "a, b, c": what could have been meant. */
+static void list_name(struct sb *b, size_t i, struct str name)
+{
+    if (i < MAX_LISTED)
+        sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(name));
+    else if (i == MAX_LISTED)
+        sb_cstr(b, ", ...");
+}
+
+static void hint_columns(struct lower *l, const struct scope *sc)
+{
+    struct sb b;
+    size_t n = 0;
+    sb_init(&b, l->arena);
+    for (; sc; sc = sc->parent)
+        for (size_t i = 0; i < sc->visible.n; i++)
+            list_name(&b, n++, sc->visible.p[i].name);
+    if (n && !b.failed)
+        err_hint(l->err,
+                 "The columns are %.*s. A text stands in single "
+                 "quotes.",
+                 PSTR(sb_view(&b)));
+}
+
+static void hint_tables(struct lower *l)
+{
+    struct sb b;
+    sb_init(&b, l->arena);
+    for (size_t i = 0; i < l->schema->tables.n; i++)
+        list_name(&b, i, l->schema->tables.p[i].name);
+    if (!b.failed)
+        err_hint(l->err, "The tables are %.*s.", PSTR(sb_view(&b)));
+}
+
 static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
                              const char *name, long at)
 {
@@ -97,6 +133,7 @@ static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
     else
         err_set(l->err, E_NAME, "column \"%s\" does not exist", name);
     err_at(l->err, at);
+    hint_columns(l, sc);
     for (; sc; sc = sc->parent)
         for (size_t i = 0; i < sc->visible.n; i++) {
             struct str near = sc->visible.p[i].name;
@@ -328,6 +365,8 @@ static enum status no_table(struct lower *l, const char *name, long at)
     else if (l->schema->tables.n == 0)
         err_hint(l->err, "No table is known: give --schema, --policy, --db or "
                          "--table.");
+    else
+        hint_tables(l);
     return E_NAME;
 }
 

@@ -91,6 +91,7 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
         err_set(l->err, E_TYPE, "invalid input syntax for type %s: \"%.*s\"",
                 type_name(t), PSTR((*e)->val.s));
         err_at(l->err, position);
+        err_hint(l->err, "A text takes the type of what it is compared with.");
         return E_TYPE;
     }
     TRY(make_const(l, v, e));
