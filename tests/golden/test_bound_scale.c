@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
@@ -40,7 +41,7 @@ static void analyse(const char *name, const char *rule, const char *const *cons,
            b.exact ? " exact" : "", b.gave_up ? " gave up" : "", b.n_advice,
            ms);
     assert_true(b.lower <= b.upper);
-    assert_true(ms < 10000);
+    assert_true(ms < 10000 || getenv("DPC_SLOW")); /* valgrind */
     assert_true(rules_fini(&r));
 }
 
