@@ -486,7 +486,7 @@ static enum status finish_calcs(struct finish *f, const uint32_t *moved)
         struct calc c = b->calcs.p[i];
         c.atom = moved[c.atom];
         if (f->consts[c.var]) {
-            struct pred p;
+            struct pred p = {0};
             TRY(calc_as_pred(f, &c, f->consts[c.var], &p));
             keep_pred(q, p);
             continue;

@@ -244,6 +244,10 @@ static struct str signature(const struct build *b)
             sb_printf(&out, ";v%ld:=", local_var(b, q->calcs[i].var));
             expr_print(&out, q->calcs[i].e, name_local, b);
         }
+    /* columns share a domain, but equal computed values may not: those of
+     * one atom may be joined with one column, of another with another */
+    for (uint32_t i = 0; i < b->n_vars; i++)
+        sb_printf(&out, ";d%u", b->j->dom_of[b->vars[i]]);
     if (b->n_vars > 16) /* names run out: never shared */
         sb_printf(&out, ";atom%u", b->atom);
     return out.failed ? (struct str){0} : sb_view(&out);

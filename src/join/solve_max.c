@@ -383,6 +383,8 @@ static enum status search(struct max_job *job, struct max_runner *m,
         first_candidates(job, m);
     if (m->r.wide)
         atomic_store(&job->wide, true);
+    if (m->r.stop) /* the best so far is no maximum */
+        return err_set(err, E_CANCELLED, "cancelled");
     if (!job->n_first || m->r.wide)
         return OK;
     job->main = m;

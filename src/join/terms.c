@@ -143,6 +143,7 @@ static bool are_twins(const struct plan *p, const struct sterm *t, unsigned u,
     const struct graph *g = &t->g;
     gset below = t->lim.below_first;
     if (!plain_leaf(p, t, u) || !plain_leaf(p, t, v) || !must_differ(g, u, v) ||
+        edge_to(g, u, v) || /* the choice of one narrows the other's */
         !(below & gset_one(u)) != !(below & gset_one(v)) ||
         g->v[u].n != g->v[v].n)
         return false;

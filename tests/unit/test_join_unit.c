@@ -155,6 +155,32 @@ static void test_calc(void **state)
     world_close(&w);
 }
 
+/* The same computed column of two atoms, joined with columns that hold
+ * different values: the ids of one say nothing about the other's. */
+static void test_equal_calcs(void **state)
+{
+    (void)state;
+    static const char *const r[] = {"1", "5", "9"}, *const s[] = {"3", "7"};
+    static const char *const t[] = {"1", "2", "11"};
+    struct mem m;
+    struct world w;
+    struct err err;
+    u128 v = 0;
+    mem_init(&m, 0);
+    assert_int_equal(open_rule(&w, &m,
+                               "Q(x,y,u,z) :- R(x), S(y), R(u), T(z), "
+                               "y := {add(x, 2)}, z := {add(u, 2)}.",
+                               &err),
+                     OK);
+    assert_int_equal(load(&w, "R", r, 3, &err), OK);
+    assert_int_equal(load(&w, "S", s, 2, &err), OK);
+    assert_int_equal(load(&w, "T", t, 3, &err), OK);
+    assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
+    assert_int_equal(join_count(w.j, &v, &err), OK);
+    assert_int_equal((int)v, 2); /* x = 1 or 5, u = 9 */
+    world_close(&w);
+}
+
 static const char *const edges[] = {"1", "2", "2", "3", "3", "1", "2", "1",
                                     "3", "2", "1", "3", "3", "4", "4", "3"};
 
@@ -217,14 +243,64 @@ static void test_cancel(void **state)
     assert_int_equal(atomic_load(&m.used), 0);
 }
 
+enum { WHEEL = 600 };
+
+/* R(0, i), E(i, i + 1) and E(i, i + 2): one triangle for each i. */
+static void load_wheel(struct world *w, struct err *err)
+{
+    static char text[WHEEL][8];
+    static const char *r[WHEEL * 2], *e[WHEEL * 4];
+    for (int i = 0; i < WHEEL; i++) {
+        snprintf(text[i], sizeof text[i], "%d", i);
+        r[2 * i] = text[0];
+        r[2 * i + 1] = text[i];
+        for (int k = 0; k < 2; k++) {
+            e[4 * i + 2 * k] = text[i];
+            e[4 * i + 2 * k + 1] = text[(i + k + 1) % WHEEL];
+        }
+    }
+    assert_int_equal(load(w, "R", r, WHEEL, err), OK);
+    assert_int_equal(load(w, "E", e, (size_t)WHEEL * 2, err), OK);
+}
+
+/* PRIVACY: a maximum with one candidate only, cancelled in the midst of it,
+ * is no maximum. */
+static void test_cancel_maximum(void **state)
+{
+    (void)state;
+    struct mem m;
+    struct world w;
+    struct err err;
+    bool now = false;
+    struct join_options opt = {.threads = 1, .cancelled = say, .ctx = &now};
+    u128 v;
+    mem_init(&m, 0);
+    assert_int_equal(open_rule(&w, &m,
+                               "Q(a,b,c,d) :- R(a,b), R(a,c), R(a,d), E(b,c), "
+                               "E(c,d), E(b,d).",
+                               &err),
+                     OK);
+    load_wheel(&w, &err);
+    assert_int_equal(join_open(&m, w.q, w.st, &opt, &w.j, &err), OK);
+    now = true;
+    assert_int_equal(join_max(w.j, 63, 1, ~(vset)0, &v, &err), E_CANCELLED);
+    now = false;
+    assert_int_equal(join_max(w.j, 63, 1, ~(vset)0, &v, &err), OK);
+    assert_int_equal((int)v, WHEEL);
+    world_close(&w);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_counts),
         cmocka_unit_test(test_gap),
         cmocka_unit_test(test_calc),
+        cmocka_unit_test(test_equal_calcs),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_maximum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
