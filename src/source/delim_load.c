@@ -145,6 +145,14 @@ INLINE uint64_t every_byte(char c)
     return 0x0101010101010101u * (unsigned char)c;
 }
 
+/* The first byte lowest, on every machine. */
+INLINE uint64_t eight_bytes(const char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? w : __builtin_bswap64(w);
+}
+
 /* The high bit of each zero byte, and perhaps of bytes behind the first. */
 INLINE uint64_t zero_bytes(uint64_t w)
 {
@@ -155,8 +163,7 @@ INLINE uint64_t zero_bytes(uint64_t w)
 INLINE const char *field_end(const char *q, char sep)
 {
     for (;;) {
-        uint64_t w, hit;
-        memcpy(&w, q, 8);
+        uint64_t w = eight_bytes(q), hit;
         hit = zero_bytes(w ^ every_byte(sep)) |
               zero_bytes(w ^ every_byte('\n')) |
               zero_bytes(w ^ every_byte('\r'));
