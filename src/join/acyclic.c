@@ -5,6 +5,11 @@
  * sum, an exists inside anything) is counted away, until one variable is left
  * or the path between two boundary variables.
  *
+ * A boundary variable at an end whose ids have one neighbour each (a key)
+ * gives its place to that neighbour: of the ids that lead to one neighbour
+ * only the largest weight matters. The path gets shorter, and a side of it
+ * that led from many to one and back to many leads one way only.
+ *
  * Cost: one pass over the ids or pairs of each edge.
  */
 #include "join/acyclic.h"
@@ -60,6 +65,40 @@ static enum status fold_leaves(struct acyclic *x, gset keep, struct err *err)
             TRY(acyclic_fold(x, v, edge, err));
             again = true;
         }
+    }
+    return OK;
+}
+
+/* The sum over u has one term for each id of v, so max over v of
+ * w(v, u(v)) f(u(v)) is max over u of f(u) times the largest w(v, u). */
+static enum status move_end(struct acyclic *x, unsigned v, bool *moved,
+                            struct err *err)
+{
+    uint32_t edge = 0;
+    if (!(x->live & gset_one(v)) || x->g.v[v].kind != W_MAX ||
+        degree(&x->g, v, &edge) != 1)
+        return OK;
+    const struct gedge *e = &x->g.e[edge];
+    unsigned u = e->a == v ? e->b : e->a;
+    const struct csr *c = e->a == v ? e->ab : e->ab->flip;
+    if (x->g.v[u].kind != W_SUM || c->max_deg > 1)
+        return OK;
+    TRY(acyclic_fold(x, v, edge, err));
+    x->g.v[u].kind = W_MAX;
+    *moved = true;
+    return OK;
+}
+
+/* Moves ends inwards, and counts away what that makes possible. */
+static enum status move_ends(struct acyclic *x, struct err *err)
+{
+    bool moved = true;
+    while (moved && !x->wide) {
+        moved = false;
+        for (unsigned v = 0; v < x->g.n_vars && !x->wide; v++)
+            TRY(move_end(x, v, &moved, err));
+        if (moved)
+            TRY(fold_leaves(x, 0, err));
     }
     return OK;
 }
@@ -127,6 +166,8 @@ enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
     spare_open(j);
     begin(&x, j, g);
     enum status s = fold_leaves(&x, 0, err);
+    if (s == OK)
+        s = move_ends(&x, err);
     if (s == OK)
         s = finish(&x, out, done, err);
     spare_close(j);

@@ -33,6 +33,7 @@ struct style {
 static const char *const rules[] = {
     "Q(n,r,c,o,l,s,t) :- N(n,r), C(c,n), O(o,c), L(o,l,s), S(s,t).",
     "Q(n,c,o,l,s) :- C(c,n), O(o,c), L(o,l,s).",
+    "Q(c,n,o,l,s) :- C(c,n), O(o,c), L(o,l,s), S(s,n).",
     "Q(a,b,c) :- A(a,b), B(b,c), C(c).",
     "Q(x,a,b,c) :- A(x,a), B(x,b), C(x,c).",
     "Q(a,c) :- A(a,b), B(b,c), C(c,d).",
