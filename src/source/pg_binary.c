@@ -6,6 +6,7 @@
 
 #include <endian.h>
 #include <string.h>
+#include "store/packed.h"
 
 /* Days and microseconds from 1970-01-01 to 2000-01-01, PostgreSQL's zero. */
 static const int64_t epoch_days = 10957;
@@ -127,6 +128,28 @@ static struct str special_numeric(unsigned sign)
                             : STR("");
 }
 
+/* m / 10^(4 * behind) of up to 15 digits, at most two base-10000 digits of
+ * them behind the point: just what packed_read makes of the text. */
+static bool numeric_packed(const struct numeric *x, bool neg, uint64_t *out)
+{
+    const int64_t most = INT64_C(1000000000000000);
+    int behind = x->n - 1 - x->weight;
+    int64_t m = 0;
+    if (behind > 2 || x->weight > 3 || x->weight < -2)
+        return false;
+    int last = behind > 0 ? x->n - 1 : x->weight;
+    for (int i = 0; i <= last; i++) {
+        unsigned d = digit(x, i);
+        if (d > 9999 || m >= most)
+            return false;
+        m = m * 10000 + d;
+    }
+    if (m >= most)
+        return false;
+    *out = packed_of(neg ? -m : m, behind > 0 ? 4 * (unsigned)behind : 0);
+    return true;
+}
+
 /* Number of base-10000 digits, weight of the first, sign, scale, digits. */
 static enum status numeric_cell(struct store_loader *l, size_t i, struct str d,
                                 struct err *err)
@@ -139,6 +162,9 @@ static enum status numeric_cell(struct store_loader *l, size_t i, struct str d,
     struct str special = special_numeric(sign);
     if (special.n)
         return cell_text(l, i, special, err);
+    uint64_t packed;
+    if (l->cols[i].packs && numeric_packed(&x, sign == 0x4000, &packed))
+        return cell_packed(l, i, packed, err);
     int weight = x.weight < 0 ? -x.weight : x.weight;
     size_t room = 4 * ((size_t)x.n + (size_t)weight + 2) + 2;
     if (room > sizeof small) {
