@@ -42,9 +42,11 @@ struct src_table {
     size_t n_cols;
     VEC(struct src_key) keys;
     VEC(struct src_fk) fks;
-    struct str path;     /* file */
-    bool has_header;     /* file: the first line names the columns */
-    bool comments;       /* file: lines that start with # are skipped */
+    struct str path; /* file */
+    bool has_header; /* file: the first line names the columns */
+    bool comments;   /* file: lines that start with # are skipped */
+    /* PostgreSQL: by its statistics, not to be relied on; <= 0: not known */
+    double believed_rows;
     const char *refused; /* "a view": listed, but not to be queried */
     size_t table;        /* index in the schema, set by the merge */
     uint32_t *to;        /* column i here is column to[i] of the schema */

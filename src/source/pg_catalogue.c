@@ -18,7 +18,8 @@ static const char tables_sql[] =
     "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i "
     "WHERE i.inhparent = c.oid) THEN 1 ELSE 0 END, "
     "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i "
-    "WHERE i.inhrelid = c.oid) THEN 1 ELSE 0 END "
+    "WHERE i.inhrelid = c.oid) THEN 1 ELSE 0 END, "
+    "c.reltuples "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
     "WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
@@ -120,6 +121,7 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     t->kind = SRC_PG;
     t->name = str_copy(&src->arena, name);
     t->namespace_ = str_copy(&src->arena, str_of(PQgetvalue(res, row, 1)));
+    t->believed_rows = strtod(PQgetvalue(res, row, 6), NULL);
     t->refused = refusal(kind, number_at(res, row, 4), number_at(res, row, 5));
     return t->name.p && t->namespace_.p ? OK : err_nomem(r->err);
 }

@@ -49,6 +49,9 @@ struct store_loader {
 
 /* Makes room for row n_rows in every column. */
 enum status loader_grow(struct store_loader *l, struct err *err) WARN_UNUSED;
+/* Room for about so many rows at once, where memory is plenty: only a hint,
+ * nothing fails. */
+void loader_reserve(struct store_loader *l, size_t rows);
 static inline enum status loader_room(struct store_loader *l, struct err *err)
 {
     return l->n_rows < l->cap ? OK : loader_grow(l, err);

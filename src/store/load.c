@@ -122,15 +122,11 @@ static bool shrink_builder(struct mem *m, struct builder *b, size_t from,
     return grow_builder(m, b, from, to);
 }
 
-enum status loader_grow(struct store_loader *l, struct err *err)
+/* All columns to one capacity, or none. */
+static bool grow_to(struct store_loader *l, size_t cap)
 {
     struct mem *m = l->st->mem;
-    size_t more = l->cap < MANY_ROWS ? l->cap : l->cap / 4, i = 0;
-    size_t cap = l->cap ? l->cap + more : FIRST_ROWS;
-    /* Codes are 32 bits, but rows need not be; half the address space is the
-     * end of growing. */
-    if (l->cap > SIZE_MAX / 32)
-        return store_nomem(m, err);
+    size_t i = 0;
     while (i < l->n_cols && grow_builder(m, &l->cols[i], l->cap, cap)) {
         if (!grow_nulls(m, &l->cols[i], l->cap, cap)) {
             (void)!shrink_builder(m, &l->cols[i], cap, l->cap);
@@ -140,10 +136,9 @@ enum status loader_grow(struct store_loader *l, struct err *err)
     }
     if (i == l->n_cols) {
         l->cap = cap;
-        return OK;
+        return true;
     }
-    /* All columns keep one capacity: take back what has grown. */
-    while (i-- > 0) {
+    while (i-- > 0) { /* take back what has grown */
         struct builder *b = &l->cols[i];
         (void)!shrink_builder(m, b, cap, l->cap);
         if (b->nulls) {
@@ -152,7 +147,30 @@ enum status loader_grow(struct store_loader *l, struct err *err)
             b->nulls = p ? p : b->nulls;
         }
     }
-    return store_nomem(m, err);
+    return false;
+}
+
+enum status loader_grow(struct store_loader *l, struct err *err)
+{
+    size_t more = l->cap < MANY_ROWS ? l->cap : l->cap / 4;
+    size_t cap = l->cap ? l->cap + more : FIRST_ROWS;
+    /* Codes are 32 bits, but rows need not be; half the address space is the
+     * end of growing. */
+    if (l->cap > SIZE_MAX / 32 || !grow_to(l, cap))
+        return store_nomem(l->st->mem, err);
+    return OK;
+}
+
+/* At most a quarter of what the limit leaves: the guess may be too high, and
+ * dictionaries need room besides. */
+void loader_reserve(struct store_loader *l, size_t rows)
+{
+    const struct mem *m = l->st->mem;
+    size_t used = atomic_load(&m->used), each = 8 * (l->n_cols + 1);
+    size_t left = m->limit ? m->limit - (used < m->limit ? used : m->limit)
+                           : SIZE_MAX / 32;
+    if (rows > l->cap && rows >= FIRST_ROWS && rows <= left / 4 / each)
+        (void)!grow_to(l, rows + rows / 64);
 }
 
 enum status store_load_text(struct store_loader *l, const struct str *vals,
