@@ -162,6 +162,10 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     /* Rows of a bag are counted, so what only they hold needs no column;
      * neither does what only has to exist. */
     vars = weighted ? outside : vars & (outside | ~g->p->exists);
+    /* What a key determines has one value, and the sum over it one term; but
+     * not once only the existence of the key is asked. */
+    if (rows_differ(g, atom, outside & ~g->p->exists))
+        vars = outside;
     gen_begin(g);
     bool plain = weighted || rows_differ(g, atom, vars);
     sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
@@ -171,8 +175,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
         gen_name(g, v);
         sb_cstr(g->b, ", ");
     }
-    sb_cstr(g->b, weighted ? "count(*)::numeric AS w FROM "
-                           : "1::numeric AS w FROM ");
+    sb_cstr(g->b, weighted ? "count(*) AS w FROM " : "1 AS w FROM ");
     sql_ident(g->b, t->namespace_);
     sb_char(g->b, '.');
     sql_ident(g->b, t->name);
@@ -187,6 +190,6 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     } else if (weighted) {
         sb_cstr(g->b, " HAVING count(*) > 0");
     }
-    gen_end(g, vars);
+    g->rels[gen_end(g, vars)].ones = !weighted;
     return OK;
 }

@@ -12,6 +12,7 @@ enum { MAX_RELS = 4 * MAX_VARS + MAX_ATOMS };
 struct rel {
     vset vars;
     bool live;
+    bool ones; /* every weight is 1 */
 };
 
 /* Between variables; those with constants belong to atoms. */

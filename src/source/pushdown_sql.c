@@ -11,8 +11,9 @@
  *   counted    the same, with sum(product of weights)
  *   boundary   the same, with max(product of weights)
  *
- * In this order, and inside each kind the variable whose step leaves the
- * fewest columns first. On acyclic components that is message passing. The
+ * In this order, and inside each kind what needs no join first, then the
+ * variable whose step leaves the fewest columns, together with all that no
+ * other relation holds. On acyclic components that is message passing. The
  * boundary last and piece by piece is sound because weights are not negative:
  * the maximum of a product over separate variables is the product of maxima.
  *
@@ -21,7 +22,8 @@
  * by subtraction, all pairs less the equal ones, so that no pairs are formed;
  * with < or several comparisons the other relation is joined.
  *
- * Sums are numeric: they do not overflow.
+ * A step over relations whose weights are all 1 counts rows; counts are
+ * bigint, their sums and all products numeric: nothing overflows.
  */
 #include "source/pushdown_gen.h"
 
@@ -47,7 +49,7 @@ void gen_begin(struct gen *g)
 unsigned gen_end(struct gen *g, vset vars)
 {
     sb_cstr(g->b, ")");
-    g->rels[g->n] = (struct rel){vars, true};
+    g->rels[g->n] = (struct rel){.vars = vars, .live = true};
     return g->n++;
 }
 
@@ -108,10 +110,34 @@ static void column(struct gen *g, const struct bucket *k, unsigned v)
     gen_name(g, v);
 }
 
+/* How many relations of the bucket have weights other than 1. */
+static unsigned n_weights(const struct gen *g, const struct bucket *k)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < k->n; i++)
+        n += !g->rels[k->rels[i]].ones;
+    return n;
+}
+
+/* The product of those. */
 static void weights(struct gen *g, const struct bucket *k)
 {
+    unsigned n = 0, all = n_weights(g, k);
     for (unsigned i = 0; i < k->n; i++)
-        sb_printf(g->b, "%sr%u.w", i ? " * " : "", k->rels[i]);
+        if (!g->rels[k->rels[i]].ones)
+            sb_printf(g->b, "%sr%u.w%s", n++ ? " * " : "", k->rels[i],
+                      all > 1 ? "::numeric" : "");
+}
+
+static void step_weight(struct gen *g, const struct bucket *k, enum step step)
+{
+    if (!n_weights(g, k)) {
+        sb_cstr(g->b, step == SUM ? "count(*) AS w" : "1 AS w");
+        return;
+    }
+    sb_cstr(g->b, step == SUM ? "sum(" : step == MAX ? "max(" : "(");
+    weights(g, k);
+    sb_cstr(g->b, ") AS w");
 }
 
 static void from_clause(struct gen *g, const struct bucket *k)
@@ -173,9 +199,7 @@ static void step_select(struct gen *g, const struct bucket *k, enum step step,
     /* Where only existence is asked, a weight other than 1 belongs to a bag
      * that a comparison brought in; all its columns stay, so it is the same
      * in equal rows. */
-    sb_cstr(g->b, step == SUM ? "sum(" : step == MAX ? "max(" : "(");
-    weights(g, k);
-    sb_cstr(g->b, ") AS w");
+    step_weight(g, k, step);
     from_clause(g, k);
     where_clause(g, k);
     if (step != EXISTS)
@@ -259,8 +283,8 @@ static enum status subtract(struct gen *g, const struct bucket *k, unsigned v,
         gen_name(g, x);
         sb_cstr(g->b, ", ");
     }
-    sb_printf(g->b, "r%u.w * (r%u.w - COALESCE(r%u.w, 0)) AS w", p.rels[0], t,
-              m);
+    sb_printf(g->b, "r%u.w::numeric * (r%u.w - COALESCE(r%u.w, 0)) AS w",
+              p.rels[0], t, m);
     from_clause(g, &p);
     sb_printf(g->b, " LEFT JOIN r%u ON r%u.", m, m);
     gen_name(g, v);
@@ -281,11 +305,34 @@ static enum status subtract(struct gen *g, const struct bucket *k, unsigned v,
     return OK;
 }
 
-static enum status eliminate(struct gen *g, unsigned v, enum step step)
+/* Those of `vars` that only the bucket holds and nothing outside compares:
+ * one step does for all of them. */
+static vset only_here(const struct gen *g, const struct bucket *k, vset vars)
+{
+    vset here = vars & k->vars, elsewhere = 0;
+    uint32_t cmp;
+    for (unsigned r = 0; r < g->n; r++) {
+        bool mine = false;
+        for (unsigned i = 0; i < k->n; i++)
+            mine |= k->rels[i] == r;
+        if (g->rels[r].live && !mine)
+            elsewhere |= g->rels[r].vars;
+    }
+    here &= ~elsewhere;
+    VSET_EACH (v, here)
+        if (open_cmps(g, v, k->vars, &cmp))
+            here &= ~vset_one(v);
+    return here;
+}
+
+/* v, and what of *vars goes with it; all of that is taken out of *vars. */
+static enum status eliminate(struct gen *g, unsigned v, enum step step,
+                             vset *vars)
 {
     struct bucket k;
     uint32_t cmp = 0;
     bucket_of(g, v, &k);
+    *vars &= ~vset_one(v);
     if (!k.n)
         return OK; /* only existed in an atom that dropped it */
     unsigned open = open_cmps(g, v, k.vars, &cmp);
@@ -295,15 +342,19 @@ static enum status eliminate(struct gen *g, unsigned v, enum step step)
         join_partner(g, v, cmp, &k);
         open = open_cmps(g, v, k.vars, &cmp);
     }
-    vset rest = k.vars & ~vset_one(v);
+    vset gone = vset_one(v) | only_here(g, &k, *vars);
+    bool ones = step != SUM && !n_weights(g, &k);
     gen_begin(g);
-    step_select(g, &k, step, rest);
+    step_select(g, &k, step, k.vars & ~gone);
     consume(g, &k);
-    gen_end(g, rest);
+    g->rels[gen_end(g, k.vars & ~gone)].ones = ones;
+    *vars &= ~gone;
     return OK;
 }
 
-/* The variable whose step leaves the fewest columns. */
+/* A variable whose step joins nothing, if there is one: what is joined later
+ * has fewer rows then. Otherwise the one whose step leaves the fewest columns,
+ * and of those the one that joins the fewest relations. */
 static unsigned cheapest(struct gen *g, vset vars)
 {
     unsigned best = vset_min(vars), best_cost = UINT32_MAX;
@@ -311,8 +362,10 @@ static unsigned cheapest(struct gen *g, vset vars)
         struct bucket k;
         uint32_t cmp = 0;
         bucket_of(g, v, &k);
-        unsigned cost =
-            4 * vset_count(k.vars) + 16 * open_cmps(g, v, k.vars, &cmp);
+        vset gone = vset_one(v) | only_here(g, &k, vars);
+        unsigned cost = 64 * vset_count(k.vars & ~gone) +
+                        256 * open_cmps(g, v, k.vars, &cmp) +
+                        (k.n > 1 ? (1U << 16) + k.n : 0);
         if (cost < best_cost) {
             best = v;
             best_cost = cost;
@@ -325,8 +378,7 @@ static enum status eliminate_all(struct gen *g, vset vars, enum step step)
 {
     while (vars) {
         unsigned v = cheapest(g, vars);
-        TRY(eliminate(g, v, step));
-        vars &= ~vset_one(v);
+        TRY(eliminate(g, v, step, &vars));
     }
     return OK;
 }
@@ -416,7 +468,7 @@ enum status part_sql(struct source_counter *c, const struct part *p,
     unsigned n = 0;
     for (unsigned r = 0; r < g->n; r++)
         if (g->rels[r].live)
-            sb_printf(out, "%sCOALESCE((SELECT max(w) FROM r%u), 0)",
+            sb_printf(out, "%sCOALESCE((SELECT max(w) FROM r%u), 0)::numeric",
                       n++ ? " * " : "", r);
     return out->failed ? err_nomem(err) : OK;
 }
