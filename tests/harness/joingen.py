@@ -355,6 +355,8 @@ def check(case, path, stats, options=()):
             return None
         got = sorted((tuple(g["key"]), g["count"]) for g in out["groups"] if g["count"])
         want = sorted((tuple("null" if x is None else str(x) for x in r[:-1]), r[-1]) for r in want)
+        if public:  # keys of a public table are its values: NULL is none
+            got, want = ([g for g in x if "null" not in g[0]] for x in (got, want))
         stats.groups += len(want)
         return None if got == want else ("groups", got, want)
     out = run(["sensitivity", "--format", "json"] + base + [query])
