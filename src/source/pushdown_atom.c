@@ -132,23 +132,27 @@ static vset used_outside(const struct gen *g, uint32_t atom)
     return mine & used;
 }
 
-/* Rows differ in these variables: a key is among them. */
-static bool rows_differ(const struct gen *g, uint32_t atom, vset vars)
+/* Rows differ in these variables: a key is among them, *key. */
+static bool rows_differ(const struct gen *g, uint32_t atom, vset vars,
+                        vset *key)
 {
     const struct atom *at = &g->p->q->atoms[atom];
     const struct src_table *t = source_find_table(g->c->src, at->table);
     for (size_t k = 0; k < t->keys.n; k++) {
         bool inside = true;
+        *key = 0;
         for (size_t i = 0; inside && i < t->keys.p[k].n_cols; i++) {
             uint32_t col = t->to[t->keys.p[k].cols[i]];
             inside = col != UINT32_MAX &&
                      (at->args[col].kind == TERM_CONST ||
                       vset_sub(term_var(at->args[col]), vars)) &&
                      at->args[col].kind != TERM_ANY;
+            *key |= inside ? term_var(at->args[col]) : 0;
         }
         if (inside)
             return true;
     }
+    *key = vars;
     return false;
 }
 
@@ -158,16 +162,16 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     const struct src_table *t = source_find_table(g->c->src, at->table);
     bool weighted = aset_has(g->p->weighted, atom);
     vset vars = atom_vars(g->p->q, atom) & g->p->vars;
-    vset outside = used_outside(g, atom);
+    vset outside = used_outside(g, atom), key = 0;
     /* Rows of a bag are counted, so what only they hold needs no column;
      * neither does what only has to exist. */
     vars = weighted ? outside : vars & (outside | ~g->p->exists);
     /* What a key determines has one value, and the sum over it one term; but
      * not once only the existence of the key is asked. */
-    if (rows_differ(g, atom, outside & ~g->p->exists))
+    if (rows_differ(g, atom, outside & ~g->p->exists, &key))
         vars = outside;
     gen_begin(g);
-    bool plain = weighted || rows_differ(g, atom, vars);
+    bool plain = rows_differ(g, atom, vars, &key) || weighted;
     sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
     VSET_EACH (v, vars) {
         TRY(sql_var(g->c, atom, v, g->b, g->err));
@@ -190,6 +194,8 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     } else if (weighted) {
         sb_cstr(g->b, " HAVING count(*) > 0");
     }
-    g->rels[gen_end(g, vars)].ones = !weighted;
+    struct rel *r = &g->rels[gen_end(g, vars)];
+    r->ones = !weighted;
+    r->key = key;
     return OK;
 }

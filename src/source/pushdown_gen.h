@@ -13,6 +13,7 @@ struct rel {
     vset vars;
     bool live;
     bool ones; /* every weight is 1 */
+    vset key;  /* rows differ in these; all variables if no key is known */
 };
 
 /* Between variables; those with constants belong to atoms. */

@@ -49,7 +49,7 @@ void gen_begin(struct gen *g)
 unsigned gen_end(struct gen *g, vset vars)
 {
     sb_cstr(g->b, ")");
-    g->rels[g->n] = (struct rel){.vars = vars, .live = true};
+    g->rels[g->n] = (struct rel){.vars = vars, .live = true, .key = vars};
     return g->n++;
 }
 
@@ -352,9 +352,23 @@ static enum status eliminate(struct gen *g, unsigned v, enum step step,
     return OK;
 }
 
+/* How many relations of the bucket, but one, are joined otherwise than by
+ * their key: each may multiply the rows. */
+static unsigned multiplied(const struct gen *g, const struct bucket *k)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < k->n; i++) {
+        vset others = 0;
+        for (unsigned j = 0; j < k->n; j++)
+            others |= i == j ? 0 : g->rels[k->rels[j]].vars;
+        n += !vset_sub(g->rels[k->rels[i]].key, others);
+    }
+    return n ? n - 1 : 0;
+}
+
 /* A variable whose step joins nothing, if there is one: what is joined later
- * has fewer rows then. Otherwise the one whose step leaves the fewest columns,
- * and of those the one that joins the fewest relations. */
+ * has fewer rows then. Otherwise the one whose step joins by keys and leaves
+ * the fewest columns, and of those the one that joins the fewest relations. */
 static unsigned cheapest(struct gen *g, vset vars)
 {
     unsigned best = vset_min(vars), best_cost = UINT32_MAX;
@@ -364,6 +378,7 @@ static unsigned cheapest(struct gen *g, vset vars)
         bucket_of(g, v, &k);
         vset gone = vset_one(v) | only_here(g, &k, vars);
         unsigned cost = 64 * vset_count(k.vars & ~gone) +
+                        256 * multiplied(g, &k) +
                         256 * open_cmps(g, v, k.vars, &cmp) +
                         (k.n > 1 ? (1U << 16) + k.n : 0);
         if (cost < best_cost) {
