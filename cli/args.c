@@ -84,7 +84,7 @@ static bool is_connection(const char *s)
  * connection string is struck out. */
 static void strike_out(char *s)
 {
-    if (is_connection(s))
+    if (s && is_connection(s))
         memset(s, 'x', strlen(s));
 }
 
