@@ -193,6 +193,14 @@ static double table_cost(const struct side *out, const struct side *in,
            (double)cells * 0.3;
 }
 
+/* How often edge e counts that begins at an id with weight wx. */
+static inline uint64_t pair_weight(const struct pairing *p, uint64_t wx,
+                                   uint32_t e)
+{
+    uint64_t w = p->c->w ? p->c->w[e] : 1;
+    return wx * w * (p->in.w ? p->in.w[p->c->adj[e]] : 1);
+}
+
 /* Pairs of one row into 32-bit counters; cell: where the row's group begins.*/
 static inline __attribute__((always_inline)) void
 row_to_table(const struct pairing *p, uint32_t *cell, uint32_t x, bool groups,
@@ -201,12 +209,10 @@ row_to_table(const struct pairing *p, uint32_t *cell, uint32_t x, bool groups,
     const struct csr *c = p->c;
     uint64_t wx = weights && p->out.w ? p->out.w[x] : 1;
     for (uint32_t e = c->off[x], end = c->off[x + 1]; e < end; e++) {
-        uint32_t y = c->adj[e], b = groups ? p->in.group[y] : y;
-        uint64_t v = wx;
+        uint32_t b = groups ? p->in.group[c->adj[e]] : c->adj[e];
         if (groups && b == NO_ID)
             continue;
-        if (weights)
-            v *= (c->w ? c->w[e] : 1) * (p->in.w ? p->in.w[y] : 1);
+        uint64_t v = weights ? pair_weight(p, wx, e) : 1;
         cell[b] += (uint32_t)v;
     }
 }
@@ -262,12 +268,10 @@ row_to_counters(const struct pairing *p, uint64_t stamp, uint32_t x,
     const struct csr *c = p->c;
     uint64_t wx = weights && p->out.w ? p->out.w[x] : 1;
     for (uint32_t e = c->off[x], end = c->off[x + 1]; e < end; e++) {
-        uint32_t y = c->adj[e], b = groups ? p->in.group[y] : y;
-        uint64_t v = wx;
+        uint32_t b = groups ? p->in.group[c->adj[e]] : c->adj[e];
         if (groups && b == NO_ID)
             continue;
-        if (weights)
-            v *= (c->w ? c->w[e] : 1) * (p->in.w ? p->in.w[y] : 1);
+        uint64_t v = weights ? pair_weight(p, wx, e) : 1;
         uint64_t old = p->acc[b];
         v += old >> 32 == stamp >> 32 ? old : stamp;
         p->acc[b] = v;

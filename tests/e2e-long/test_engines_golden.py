@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
-PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
 GOLDEN = os.path.join(SOURCE, "tests", "golden", "sql")
 PROGRAM = os.path.join(BUILD, "dpcount")
 KEYS = ["F,M", "1,2,3", "true,false", "2000-01-01,2000-01-05", "1.5,60.5", "n1,n2"]
@@ -150,27 +151,17 @@ def compare(sources):
 
 
 def main():
-    start = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
-    if start.returncode == 77:
-        print("skipped:", start.stderr.strip())
-        return
-    if start.returncode:
-        sys.exit(start.stderr)
-    server = start.stdout.strip()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            data = rows()
-            os.mkdir(os.path.join(folder, "csv"))
-            make_csv(os.path.join(folder, "csv"), data)
-            make_sqlite(os.path.join(folder, "x.db"), data)
-            make_postgres(server, data)
-            schema = ["--schema", os.path.join(GOLDEN, "schema.ddl")]
-            url = f"postgresql:///postgres?host={server}&user=postgres"
-            compare({"csv": [*schema, "--db", os.path.join(folder, "csv")],
-                     "sqlite": [*schema, "--db", os.path.join(folder, "x.db")],
-                     "postgres": ["--db", url], "pushdown": ["--db", url, "--engine", "sql"]})
-    finally:
-        subprocess.run(["bash", PG, "stop", server], check=False)
+    with pg.server() as server, tempfile.TemporaryDirectory() as folder:
+        data = rows()
+        os.mkdir(os.path.join(folder, "csv"))
+        make_csv(os.path.join(folder, "csv"), data)
+        make_sqlite(os.path.join(folder, "x.db"), data)
+        make_postgres(server, data)
+        schema = ["--schema", os.path.join(GOLDEN, "schema.ddl")]
+        url = pg.url(server)
+        compare({"csv": [*schema, "--db", os.path.join(folder, "csv")],
+                 "sqlite": [*schema, "--db", os.path.join(folder, "x.db")],
+                 "postgres": ["--db", url], "pushdown": ["--db", url, "--engine", "sql"]})
 
 
 if __name__ == "__main__":

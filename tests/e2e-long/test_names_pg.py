@@ -7,18 +7,13 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.environ["DPC_SOURCE"], "tests", "harness"))
+import pg  # noqa: E402
 from names import DDL, REFUSED, SAME, expect, failures, fails_with, run, write  # noqa: E402
 
-PG = os.path.join(os.environ["DPC_SOURCE"], "tests", "harness", "pg.sh")
 
 
 def check_postgres(tmp):
-    server = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
-    if server.returncode:
-        print(server.stderr.strip())
-        sys.exit(server.returncode)
-    folder = server.stdout.strip()
-    try:
+    with pg.server() as folder:
         def psql(sql):
             r = subprocess.run(["psql", "-qAtX", "-h", folder, "-U", "postgres", "-d", "postgres",
                                 "-c", sql], capture_output=True, text=True, check=False)
@@ -35,8 +30,6 @@ def check_postgres(tmp):
         fails_with("ambiguous", "analyze", "--db", db, "--public", "Patient", "SELECT COUNT(*) FROM patient")
         r = run("analyze", "--db", db, "--public", '"Patient"', "SELECT COUNT(*) FROM patient")
         expect(r[0] == 0 and "No private table" not in r[1], r)
-    finally:
-        subprocess.run(["bash", PG, "stop", folder], check=False)
 
 
 with tempfile.TemporaryDirectory() as tmp:

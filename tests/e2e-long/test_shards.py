@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
-PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
 PROGRAM = os.path.join(BUILD, "dpcount")
 SHARDS = 4
 
@@ -27,18 +28,14 @@ RESIDUALS = [
 
 class Server:
     def __init__(self):
-        run = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
-        if run.returncode:
-            print("skipped:" if run.returncode == 77 else "", run.stderr.strip())
-            raise SystemExit(0 if run.returncode == 77 else 1)
-        self.folder = run.stdout.strip()
+        self.folder = pg.start()
 
     def sql(self, text):
         subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", "-h", self.folder,
                         "-U", "postgres"], input=text, text=True, check=True)
 
     def stop(self):
-        subprocess.run(["bash", PG, "stop", self.folder], check=False)
+        pg.stop(self.folder)
 
 
 def coordinate(coordinator, shards):

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
-PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
 PROGRAM = os.path.join(BUILD, "dpcount")
 
 DDL = """
@@ -201,13 +202,8 @@ def run(*args):
     return r.stdout.strip() if r.returncode == 0 else "refused"
 
 
-server = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
-if server.returncode:
-    print(server.stderr.strip())
-    sys.exit(server.returncode)
-folder = server.stdout.strip()
 failures = 0
-try:
+with pg.server() as folder:
     psql = ["psql", "-qAtX", "-h", folder, "-U", "postgres", "-d", "postgres", "-c"]
     run(*psql, DDL)
     for query in QUERIES:
@@ -218,7 +214,5 @@ try:
         if got != want:
             failures += 1
             print(f"{query}\n    PostgreSQL {want}, dpcount {got}")
-finally:
-    subprocess.run(["bash", PG, "stop", folder], check=False)
 print(f"{len(QUERIES)} queries, {failures} differ")
 sys.exit(bool(failures))

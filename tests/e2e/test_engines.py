@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
-PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
 PROGRAM = os.path.join(BUILD, "dpcount")
 
 DDL = """
@@ -226,33 +227,23 @@ def late_commit(psql, url, folder):
 def main():
     if not os.access(PROGRAM, os.X_OK):
         sys.exit(f"{PROGRAM} is not there")
-    start = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
-    if start.returncode == 77:
-        print("skipped:", start.stderr.strip())
-        return
-    if start.returncode:
-        sys.exit(start.stderr)
-    server = start.stdout.strip()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            data = rows()
-            make_csv(os.path.join(folder, "csv"), data)
-            unknown_engine(folder)
-            make_sqlite(os.path.join(folder, "x.db"), data)
-            make_postgres(server, data)
-            schema = os.path.join(folder, "schema.sql")
-            with open(schema, "w", encoding="utf-8") as f:
-                f.write(DDL)
-            url = f"postgresql:///postgres?host={server}&user=postgres"
-            checked = compare({
-                "csv": ["--schema", schema, "--db", os.path.join(folder, "csv")],
-                "sqlite": ["--db", os.path.join(folder, "x.db")],
-                "postgres": ["--db", url],
-                "pushdown": ["--db", url, "--engine", "sql"],
-            })
-            auto_engine(server, url, folder)
-    finally:
-        subprocess.run(["bash", PG, "stop", server], check=False)
+    with pg.server() as server, tempfile.TemporaryDirectory() as folder:
+        data = rows()
+        make_csv(os.path.join(folder, "csv"), data)
+        unknown_engine(folder)
+        make_sqlite(os.path.join(folder, "x.db"), data)
+        make_postgres(server, data)
+        schema = os.path.join(folder, "schema.sql")
+        with open(schema, "w", encoding="utf-8") as f:
+            f.write(DDL)
+        url = pg.url(server)
+        checked = compare({
+            "csv": ["--schema", schema, "--db", os.path.join(folder, "csv")],
+            "sqlite": ["--db", os.path.join(folder, "x.db")],
+            "postgres": ["--db", url],
+            "pushdown": ["--db", url, "--engine", "sql"],
+        })
+        auto_engine(server, url, folder)
     print(f"{checked} answers agree")
 
 

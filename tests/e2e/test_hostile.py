@@ -19,7 +19,8 @@ import time
 
 SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
 DPCOUNT = os.path.join(BUILD, "dpcount")
-PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
 ALL = "--all" in sys.argv
 problems = []
 counts = {"answered": 0, "refused": 0, "withheld": 0, "compared": 0}
@@ -387,11 +388,9 @@ def ledgers():
 
 
 def on_postgres():
-    r = subprocess.run(["bash", PG, "start"], capture_output=True, text=True)
-    if r.returncode:
-        print("without PostgreSQL:", r.stderr.strip())
+    folder = pg.start(needed=False)
+    if not folder:
         return
-    folder = r.stdout.strip()
     try:
         for side, row in (("a", None), ("b", "largest"), ("c", "quotes")):
             psql = ["psql", "-qX", "-h", folder, "-U", "postgres"]
@@ -414,7 +413,7 @@ def on_postgres():
         if left != "41":
             problem("PostgreSQL has", left, "rows")
     finally:
-        subprocess.run(["bash", PG, "stop", folder])
+        pg.stop(folder)
 
 
 def main():

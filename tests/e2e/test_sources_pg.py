@@ -12,7 +12,8 @@ import threading
 import time
 
 SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
-PG = os.path.join(SOURCE, "tests", "harness", "pg.sh")
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
 PROGRAM = os.path.join(BUILD, "dpcount")
 SECRET = "s3cret-word"
 problems = []
@@ -141,7 +142,7 @@ def tls(server, folder, env):
     port = 20000 + os.getpid() % 20000
     psql(server, f"ALTER SYSTEM SET ssl = on; ALTER SYSTEM SET listen_addresses = '127.0.0.1'; "
                  f"ALTER SYSTEM SET port = {port}")
-    restart = subprocess.run(["bash", PG, "restart", server], capture_output=True, text=True, check=False)
+    restart = subprocess.run(["bash", pg.SCRIPT, "restart", server], capture_output=True, text=True, check=False)
     if restart.returncode:
         check("restart with TLS", False, restart.stderr)
         return
@@ -228,26 +229,16 @@ def lost(server, url, folder):
 
 
 def main():
-    start = subprocess.run(["bash", PG, "start"], capture_output=True, text=True, check=False)
-    if start.returncode == 77:
-        print("skipped:", start.stderr.strip())
-        return
-    if start.returncode:
-        sys.exit(start.stderr)
-    server = start.stdout.strip()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            psql(server, DDL)
-            url = f"postgresql:///postgres?host={server}&user=postgres"
-            enums(url)
-            citus(server, url)
-            lost(server, url, folder)
-            messages(server)
-            passwords(server)
-            env = ways_in(server, folder)
-            tls(server, folder, env)
-    finally:
-        subprocess.run(["bash", PG, "stop", server], check=False)
+    with pg.server() as server, tempfile.TemporaryDirectory() as folder:
+        psql(server, DDL)
+        url = pg.url(server)
+        enums(url)
+        citus(server, url)
+        lost(server, url, folder)
+        messages(server)
+        passwords(server)
+        env = ways_in(server, folder)
+        tls(server, folder, env)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)

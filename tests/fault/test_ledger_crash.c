@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "harness/crash_vfs.h"
+#include "harness/scratch.h"
 #include "ledger/ledger.h"
 
 enum { ROUNDS = 4, TOTAL = 3 }; /* the last round finds no budget */
@@ -30,7 +31,7 @@ struct progress_seen {
 };
 
 static struct progress_seen *seen;
-static char dir[64], path[80];
+static char dir[SCRATCH_PATH], path[80];
 static struct mem mem;
 
 static void child(enum crash_mode mode, long at)
@@ -213,10 +214,7 @@ static int setup(void **state)
 {
     (void)state;
     mem_init(&mem, 0);
-    /* in memory if possible: a sync there costs nothing */
-    snprintf(dir, sizeof dir, "%s/dpc-crash-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    if (!mkdtemp(dir))
+    if (scratch_make(dir))
         return -1;
     snprintf(path, sizeof path, "%s/l", dir);
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE,
@@ -226,10 +224,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char cmd[128];
     (void)state;
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    return system(cmd);
+    return scratch_remove(dir);
 }
 
 int main(void)

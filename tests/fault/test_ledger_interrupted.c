@@ -14,9 +14,10 @@
 #include <cmocka.h>
 
 #include "ledger/db.h"
+#include "harness/scratch.h"
 
 struct fixture {
-    char dir[64], path[80];
+    char dir[SCRATCH_PATH], path[80];
     struct mem mem;
     struct arena arena;
     struct ledger *l;
@@ -30,8 +31,8 @@ static const struct ledger_request ask = {
 static void start(struct fixture *f)
 {
     mpq_t one, zero;
-    *f = (struct fixture){.dir = "/tmp/dpc-stop-XXXXXX"};
-    assert_non_null(mkdtemp(f->dir));
+    *f = (struct fixture){0};
+    assert_int_equal(scratch_make(f->dir), 0);
     snprintf(f->path, sizeof f->path, "%s/l", f->dir);
     mem_init(&f->mem, 0);
     arena_init(&f->arena, &f->mem);
@@ -50,13 +51,11 @@ static void start(struct fixture *f)
 
 static void stop(struct fixture *f)
 {
-    char cmd[100];
     ledger_close(f->l);
     price_fini(&f->p);
     arena_fini(&f->arena);
     assert_int_equal(atomic_load(&f->mem.used), 0);
-    snprintf(cmd, sizeof cmd, "rm -rf %s", f->dir);
-    assert_int_equal(system(cmd), 0);
+    assert_int_equal(scratch_remove(f->dir), 0);
 }
 
 /* --- every call, stopped everywhere --------------------------------------- */

@@ -17,8 +17,9 @@
 #include <cmocka.h>
 
 #include "ledger/db.h"
+#include "harness/scratch.h"
 
-static char dir[64], path[80];
+static char dir[SCRATCH_PATH], path[80];
 static struct mem mem;
 static struct err err;
 static mpq_t one, zero;
@@ -220,9 +221,7 @@ static void no_memory_for_the_receipt(void **state)
 static int setup(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "%s/dpc-around-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    if (!mkdtemp(dir))
+    if (scratch_make(dir))
         return -1;
     snprintf(path, sizeof path, "%s/l", dir);
     mem_init(&mem, 0);

@@ -15,8 +15,9 @@
 
 #include "ledger/ledger.h"
 #include "release/release.h"
+#include "harness/scratch.h"
 
-static char dir[64], path[96], table[128];
+static char dir[SCRATCH_PATH], path[96], table[128];
 
 static void set(struct session *s, const char *name, const char *value)
 {
@@ -123,9 +124,7 @@ static void groups_without_rows(void **state)
 static int setup(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "%s/dpc-alloc-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    if (!mkdtemp(dir))
+    if (scratch_make(dir))
         return -1;
     snprintf(path, sizeof path, "%s/l", dir);
     char file[96];
@@ -147,10 +146,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char cmd[128];
     (void)state;
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    return system(cmd);
+    return scratch_remove(dir);
 }
 
 int main(void)

@@ -11,6 +11,8 @@ import sqlite3
 import subprocess
 import tempfile
 
+import pg
+
 BUILD = os.environ["DPC_BUILD"]
 SOURCE = os.environ["DPC_SOURCE"]
 
@@ -398,17 +400,14 @@ class Postgres:
     """A server of its own; None where there is none."""
 
     def __init__(self):
-        run = subprocess.run(["bash", SOURCE + "/tests/harness/pg.sh", "start"],
-                             capture_output=True, text=True)
-        self.folder = run.stdout.strip() if run.returncode == 0 else None
-        self.why = run.stderr.strip()
+        self.folder = pg.start(needed=False)
 
     def stop(self):
         if self.folder:
-            subprocess.run(["bash", SOURCE + "/tests/harness/pg.sh", "stop", self.folder])
+            pg.stop(self.folder)
 
     def url(self, tables):
-        return "postgresql:///postgres?host=%s&user=postgres" % self.folder
+        return pg.url(self.folder)
 
     def answers(self, tables, queries):
         lines = ["SET client_min_messages = error;", "DROP SCHEMA public CASCADE;",

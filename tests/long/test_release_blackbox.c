@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "dpcount.h"
+#include "harness/scratch.h"
 
 #ifndef SABOTAGED
 #define SABOTAGED 0
@@ -28,7 +29,7 @@
 enum { RUNS = 6000, BINS = 41 };
 
 static const double epsilon = 1;
-static char dir[64];
+static char dir[SCRATCH_PATH];
 
 static void write_rows(const char *name, int n)
 {
@@ -129,17 +130,13 @@ static void neighbours(void **state)
 static int setup(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "%s/dpc-box-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    return mkdtemp(dir) ? 0 : -1;
+    return scratch_make(dir);
 }
 
 static int teardown(void **state)
 {
-    char cmd[128];
     (void)state;
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    return system(cmd);
+    return scratch_remove(dir);
 }
 
 int main(void)

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "harness/law.h"
+#include "harness/scratch.h"
 #include "release/choose.h"
 #include "release/evaluate.h"
 
@@ -52,7 +53,7 @@ struct scale {
 
 static struct scale scales[MAX_KINDS];
 static size_t n_scales;
-static char dir[64];
+static char dir[SCRATCH_PATH];
 
 static void write_instance(const struct universe *u, unsigned bits)
 {
@@ -302,17 +303,13 @@ static void defect_is_seen(void **state)
 static int setup(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "%s/dpc-audit-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    return mkdtemp(dir) ? 0 : -1;
+    return scratch_make(dir);
 }
 
 static int teardown(void **state)
 {
-    char cmd[128];
     (void)state;
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    return system(cmd);
+    return scratch_remove(dir);
 }
 
 int main(void)

@@ -25,6 +25,7 @@
 #include "num/iv.h"
 #include "release/choose.h"
 #include "release/evaluate.h"
+#include "harness/scratch.h"
 
 enum { MAX_FACTS = 9, MAX_KEYS = 4, PREC = 192, MAX_CHANGES = 4096 };
 
@@ -53,7 +54,7 @@ struct instance {
     unsigned count[MAX_KEYS];
 };
 
-static char dir[64];
+static char dir[SCRATCH_PATH];
 
 static void write_instance(const struct universe *u, unsigned bits)
 {
@@ -511,17 +512,13 @@ static void declared_keys_are_pure(void **state)
 static int setup(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "%s/dpc-thresh-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    return mkdtemp(dir) ? 0 : -1;
+    return scratch_make(dir);
 }
 
 static int teardown(void **state)
 {
-    char cmd[128];
     (void)state;
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    return system(cmd);
+    return scratch_remove(dir);
 }
 
 int main(void)

@@ -12,9 +12,10 @@
 #include <sqlite3.h>
 
 #include "ledger/ledger.h"
+#include "harness/scratch.h"
 
 struct fixture {
-    char dir[64], path[128];
+    char dir[SCRATCH_PATH], path[128];
     struct mem mem;
     struct arena arena;
     struct ledger *l;
@@ -29,8 +30,7 @@ static const struct ledger_request nobody = {.query = {"Q() :- R(x).", 12},
 static void start(struct fixture *f, enum composition c, const char *eps,
                   const char *delta)
 {
-    strcpy(f->dir, "/tmp/dpc-ledger-XXXXXX");
-    assert_non_null(mkdtemp(f->dir));
+    assert_int_equal(scratch_make(f->dir), 0);
     snprintf(f->path, sizeof f->path, "%s/l", f->dir);
     mem_init(&f->mem, 0);
     arena_init(&f->arena, &f->mem);
@@ -44,15 +44,13 @@ static void start(struct fixture *f, enum composition c, const char *eps,
 
 static void stop(struct fixture *f)
 {
-    char cmd[100];
     assert_int_equal(ledger_verify(f->l, &f->err), OK);
     ledger_close(f->l);
     arena_fini(&f->arena);
     mpq_clears(f->e, f->d, NULL);
     price_fini(&f->p);
     assert_int_equal(atomic_load(&f->mem.used), 0);
-    snprintf(cmd, sizeof cmd, "rm -rf %s", f->dir);
-    assert_int_equal(system(cmd), 0);
+    assert_int_equal(scratch_remove(f->dir), 0);
 }
 
 static enum status hold(struct fixture *f, const char *eps, const char *delta,
