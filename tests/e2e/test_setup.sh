@@ -15,12 +15,13 @@ play() { # NAME: the script on standard input
     { echo '#!/bin/bash' && cat; } >"$scratch/bin/$1"
     chmod +x "$scratch/bin/$1"
 }
-# Installed is what stands in $SCRATCH/installed.
+# Installed is what stands in $SCRATCH/installed; "p gives q" stands for a
+# package p that provides q.
 play dpkg-query <<'S'
-for p in "$@"; do
-    case $p in -*) ;; *) grep -qx "$p" "$SCRATCH/installed" && echo "$p installed" ;; esac
-done
-exit 1
+while read -r p gives rest; do
+    echo "installed, $p, $rest"
+done <"$SCRATCH/installed"
+echo "config-files, gcc, cmake (= 3)"
 S
 play apt-get <<'S'
 echo "apt-get $*" >>"$SCRATCH/calls"
@@ -60,6 +61,11 @@ echo "$all" >"$scratch/installed"
 setup
 [ "$status" = 0 ] && [ -z "$out" ] && [ -z "$calls" ] ||
     fail "not silent when all is there: $status, $out, $calls"
+
+start 0
+echo "toolchain gives gcc (= 12.2), cmake" >>"$scratch/installed"
+setup
+[ "$status" = 0 ] && [ -z "$out$calls" ] || fail "installs what is provided: $out"
 
 start 0
 setup
