@@ -162,7 +162,7 @@ static bool all_ints(struct dom *d)
     for (size_t i = 0; i < d->sources.n; i++) {
         const struct dom_source *s = &d->sources.p[i];
         enum type t = s->col ? s->col->type : s->value->type;
-        if (s->col ? !s->col->i64 && s->n_rows > 0
+        if (s->col ? !column_has_ints(s->col) && s->n_rows > 0
                    : s->value->is_null || t == T_TEXT || t == T_DEC ||
                          t == T_UUID || t == T_REAL)
             return false;
@@ -201,7 +201,7 @@ static void each_int(const struct dom *d, int_visitor f, void *ctx)
         }
         for (size_t r = 0; r < s->n_rows; r++)
             if (!column_is_null(s->col, r))
-                f(ctx, s->col->i64[r]);
+                f(ctx, column_int(s->col, r));
     }
 }
 
@@ -480,7 +480,8 @@ enum status dom_encode(const struct dom *d, struct mem *m,
         return encode_codes(d, m, c, n_rows, null_id, out, err);
     if (d->is_int) {
         for (size_t r = 0; r < n_rows; r++)
-            out[r] = column_is_null(c, r) ? null_id : encode_int(d, c->i64[r]);
+            out[r] = column_is_null(c, r) ? null_id
+                                          : encode_int(d, column_int(c, r));
         return OK;
     }
     for (size_t r = 0; r < n_rows; r++) {
