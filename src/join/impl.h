@@ -95,10 +95,17 @@ struct spare {
     uint32_t level; /* of its user; 0: free */
 };
 
+/* A large array: see block.c. */
+struct block {
+    void *p;
+    size_t n;
+};
+
 struct join {
     struct mem *mem;
     struct arena arena;
     struct arena coding; /* tables for encoding, until that is done */
+    VEC(struct block) blocks;
     VEC(struct spare) spares;
     uint32_t spare_level;
     const struct cq *q;
@@ -203,6 +210,16 @@ enum status exact_request(struct join *j, struct request *r, struct arena *a,
 /* Is there a value at this position of the augmented active domain? */
 bool exact_position_ok(const struct join *j, const struct request *r,
                        uint32_t v, uint64_t pos);
+
+/* --- block.c ------------------------------------------------------------ */
+/* Zeroed; until it is dropped or the engine closed. NULL: no memory. Not for
+ * worker threads. */
+void *block_take(struct join *j, size_t n);
+void *block_array(struct join *j, size_t n, size_t size);
+/* The block with its first n bytes only; where it is now. */
+void *block_cut(struct join *j, void *p, size_t n);
+void block_drop(struct join *j, const void *p); /* NULL allowed */
+void blocks_free(struct join *j);
 
 /* --- spare.c ------------------------------------------------------------ */
 /* A block of n bytes with anything in it, until spare_close; NULL when memory

@@ -64,6 +64,7 @@ void join_close(struct join *j)
     if (!j)
         return;
     rooms_free(j);
+    blocks_free(j);
     struct arena arena = j->arena; /* holds j itself */
     arena.wipe = true;
     arena_fini(&arena);
