@@ -89,7 +89,7 @@ static bool same_subtree(const struct tree *t, uint32_t a, uint32_t b)
     if (x->falling || y->falling || x->kind != y->kind || x->up != y->up ||
         x->unary != y->unary || x->differ != y->differ ||
         x->below != y->below || x->n_lists != y->n_lists ||
-        x->n_kids != y->n_kids || x->below_parent != y->below_parent ||
+        x->n_kids != y->n_kids || x->above_parent != y->above_parent ||
         x->power != y->power)
         return false;
     for (uint32_t i = 0; i < x->n_lists; i++)

@@ -23,7 +23,7 @@ struct tnode {
     uint8_t n_kids, n_lists;
     bool is_free;      /* a leaf that only limits and exclusions restrict */
     bool is_mark;      /* a leaf of ones: kept as bytes */
-    bool below_parent; /* its id is below the parent's */
+    bool above_parent; /* its id is above the parent's */
     bool falling;      /* the power is falling: twins, all different */
     enum walk_kind kind;
     uint32_t n;

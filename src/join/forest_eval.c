@@ -159,12 +159,9 @@ static uint64_t count_free(const struct tnode *k, const uint32_t *fixed,
 {
     const struct csr *c = k->up;
     uint32_t limit = limit_of(k, fixed), end = c->off[id + 1];
-    uint64_t n;
-    if (k->below_parent && id < limit)
-        limit = id;
     if (limit < k->n)
         end = csr_seek(c, id, limit);
-    n = end - c->off[id];
+    uint64_t n = end - c->off[id];
     for (gset s = k->differ; s; s &= s - 1) {
         uint32_t x = fixed[__builtin_ctz(s)];
         bool again = false; /* two fixed variables may have one id */
@@ -191,13 +188,12 @@ static uint64_t pull_marks(const uint32_t *adj, uint32_t n, uint32_t limit,
     return kind == W_SUM ? sum : sum > 0;
 }
 
-static uint64_t pull_values(const struct csr *c, uint32_t id, uint32_t limit,
-                            const uint64_t *val, enum walk_kind kind)
+static uint64_t pull_values(const struct csr *c, uint32_t e, uint32_t end,
+                            uint32_t limit, const uint64_t *val,
+                            enum walk_kind kind)
 {
     uint64_t sum = 0;
-    for (uint32_t e = c->off[id]; e < c->off[id + 1]; e++) {
-        if (c->adj[e] >= limit)
-            break;
+    for (; e < end && c->adj[e] < limit; e++) {
         uint64_t x = val[c->adj[e]];
         if (c->w)
             x *= c->w[e];
@@ -209,26 +205,30 @@ static uint64_t pull_values(const struct csr *c, uint32_t id, uint32_t limit,
     return kind == W_EXISTS ? sum > 0 : sum;
 }
 
+/* The first pair of the parent's `id` that the child may take. */
+static uint32_t first_of(const struct tnode *k, uint32_t id)
+{
+    return k->above_parent ? csr_seek(k->up, id, id + 1) : k->up->off[id];
+}
+
 static uint64_t pull_one(const struct tnode *k, const struct nwork *x,
                          const uint32_t *fixed, uint32_t limit, uint32_t id)
 {
     const struct csr *c = k->up;
     if (k->is_free)
         return count_free(k, fixed, id);
-    if (k->below_parent && id < limit)
-        limit = id;
+    uint32_t e = first_of(k, id), end = c->off[id + 1];
     if (x->mark && !c->w)
-        return pull_marks(c->adj + c->off[id], c->off[id + 1] - c->off[id],
-                          limit, x->mark, k->kind);
+        return pull_marks(c->adj + e, end - e, limit, x->mark, k->kind);
     if (x->mark) {
         uint64_t sum = 0;
-        for (uint32_t e = c->off[id]; e < c->off[id + 1]; e++) {
+        for (; e < end; e++) {
             uint64_t v = x->mark[c->adj[e]] && c->adj[e] < limit ? c->w[e] : 0;
             sum = k->kind == W_SUM ? sum + v : v > sum ? v : sum;
         }
         return k->kind == W_EXISTS ? sum > 0 : sum;
     }
-    return pull_values(c, id, limit, x->val, k->kind);
+    return pull_values(c, e, end, limit, x->val, k->kind);
 }
 
 static void pull(const struct tnode *k, struct twork *w,
@@ -264,8 +264,8 @@ static uint32_t push(const struct tnode *k, const struct nwork *kid,
         uint32_t id = kid->ids[i];
         uint64_t x = kid->mark ? 1 : kid->val[id];
         uint32_t e = c->off[id], end = c->off[id + 1];
-        if (k->below_parent)
-            e = csr_seek(c, id, id + 1);
+        if (k->above_parent)
+            end = csr_seek(c, id, id);
         if (k->kind == W_SUM && !c->w) {
             for (; e < end && c->adj[e] < limit; e++) {
                 uint32_t p = c->adj[e];

@@ -33,7 +33,6 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         return err_nomem(err);
     j->mem = m;
     j->arena = arena;
-    arena_init(&j->coding, m);
     pthread_mutex_init(&j->rooms_lock, NULL);
     j->q = q;
     j->st = st;
@@ -48,7 +47,6 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         s = dom_build_all(j, err);
     if (s == OK)
         s = rel_build_all(j, err);
-    dom_forget_tables(j);
     if (s == OK)
         s = list_cmps(j, err);
     if (s != OK) {
@@ -64,7 +62,6 @@ void join_close(struct join *j)
     if (!j)
         return;
     rooms_free(j);
-    blocks_free(j);
     struct arena arena = j->arena; /* holds j itself */
     arena.wipe = true;
     arena_fini(&arena);

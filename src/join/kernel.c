@@ -4,8 +4,8 @@
  * limits are ends of rows that are known beforehand (csr.mid), an exclusion
  * takes back one count, and the largest degrees bound every sum.
  *
- * Cost: closing, the degrees of the root ids; pushing, those of the leaf ids,
- * twice. Marks and counts are zero before and after.
+ * Cost: closing, the degrees of the root ids; pushing, those of the leaf ids.
+ * Marks are zero before and after; counts only rise (runner_recount).
  */
 #include "join/kernel.h"
 
@@ -83,7 +83,7 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
     k->root_below = root->below;
     k->root_differs = root->differ;
     k->leaf_below = leaf->below;
-    k->leaf_below_root = leaf->below_parent;
+    k->leaf_above_root = leaf->above_parent;
     k->falling = leaf->falling;
     k->power = leaf->power;
     k->to_root = k->pushes ? NULL : root->lists[0].c;
@@ -91,7 +91,8 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
     k->down = leaf->up;
     k->ok = sum_fits(k, at_once) && (!k->leaf_below || k->to_leaf->mid) &&
             (!k->root_below || k->pushes || k->to_root->mid) &&
-            (!k->leaf_below_root || (k->down->mid && k->down->flip->mid));
+            (!k->leaf_above_root ||
+             (!k->pushes && k->down->mid && !k->down->has_loop));
 }
 
 /* --- rows ----------------------------------------------------------------- */
@@ -108,6 +109,15 @@ static inline struct span row(const struct csr *c, uint32_t i, bool below)
     return s;
 }
 
+/* The leaves of a root. */
+static inline struct span leaves(const struct kernel *k, uint32_t root)
+{
+    struct span s = row(k->down, root, false);
+    if (k->leaf_above_root)
+        s.p = k->down->adj + k->down->mid[root];
+    return s;
+}
+
 static inline uint64_t raised(const struct kernel *k, uint64_t m)
 {
     if (k->power == 1)
@@ -120,44 +130,125 @@ static inline uint64_t raised(const struct kernel *k, uint64_t m)
     return v;
 }
 
-/* --- closing ---------------------------------------------------------------
- */
+/* --- rows ahead ------------------------------------------------------------
+ * Rows of neighbours lie all over memory, and most are short: waiting for
+ * each would cost more than reading it. So the rows of the next few pairs of
+ * a fixed id and its neighbour are asked for before the first is read. */
 
-static void set_marks(const struct kernel *k, uint8_t *mark, uint32_t x,
-                      uint8_t to)
+enum { BATCH = 64 };
+
+struct feed { /* pairs not yet in a batch */
+    uint32_t x, to;
+    struct span s; /* the rest of x - 1 */
+};
+
+struct batch {
+    uint32_t n;
+    uint32_t x[BATCH], near[BATCH];
+    struct span row[BATCH];
+};
+
+static inline uint32_t leaf_degree(const struct kernel *k, uint32_t x)
 {
     struct span s = row(k->to_leaf, x, k->leaf_below);
-    for (; s.p < s.end; s.p++)
-        mark[*s.p] = to;
-}
-
-static inline uint64_t marks_at(const struct kernel *k, const uint8_t *mark,
-                                uint32_t root)
-{
-    struct span s = row(k->down, root, k->leaf_below_root);
-    uint32_t m = 0;
-    for (; s.p < s.end; s.p++)
-        m += mark[*s.p];
-    return m;
+    return (uint32_t)(s.end - s.p);
 }
 
 /* Twins all need a leaf of their own. */
-static bool too_few(const struct kernel *k, uint32_t x)
+static inline bool too_few(const struct kernel *k, uint32_t x)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
-    return s.end - s.p < (k->falling ? (long)k->power : 1);
+    return leaf_degree(k, x) < (k->falling ? k->power : 1);
 }
 
-static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t x)
+/* Pairs of x that give nothing: all, or roots with no leaf above them. */
+static inline void leave_out(const struct kernel *k, uint32_t x, struct span *s)
 {
-    uint64_t sum = 0;
-    struct span s = row(k->to_root, x, k->root_below);
-    if (s.p == s.end || too_few(k, x))
-        return 0;
-    set_marks(k, mark, x, 1);
+    struct span l = row(k->to_leaf, x, k->leaf_below);
+    if (too_few(k, x))
+        s->end = s->p;
+    if (k->leaf_above_root)
+        while (s->end > s->p && s->end[-1] >= l.end[-1])
+            s->end--;
+}
+
+static void next_pairs(const struct kernel *k, struct feed *f, struct batch *b)
+{
+    const struct csr *way = k->pushes ? k->to_leaf : k->to_root;
+    const struct csr *c = k->pushes ? k->down->flip : k->down;
+    bool below = k->pushes ? k->leaf_below : k->root_below;
+    for (b->n = 0; b->n < BATCH; b->n++) {
+        while (f->s.p == f->s.end && f->x < f->to) {
+            f->s = row(way, f->x, below);
+            leave_out(k, f->x++, &f->s);
+        }
+        if (f->s.p == f->s.end)
+            return;
+        b->x[b->n] = f->x - 1;
+        b->near[b->n] = *f->s.p++;
+        __builtin_prefetch(c->off + b->near[b->n]);
+        if (k->leaf_above_root)
+            __builtin_prefetch(c->mid + b->near[b->n]);
+    }
+}
+
+static bool next_batch(const struct kernel *k, struct feed *f, struct batch *b)
+{
+    next_pairs(k, f, b);
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->row[i] = k->pushes ? row(k->down->flip, b->near[i], false)
+                              : leaves(k, b->near[i]);
+        __builtin_prefetch(b->row[i].p);
+    }
+    return b->n;
+}
+
+/* --- closing ---------------------------------------------------------------
+ * Marks are bits: a byte for each id would not stay in the nearest cache. */
+
+static void set_marks(const struct kernel *k, uint8_t *mark, uint32_t x)
+{
+    struct span s = row(k->to_leaf, x, k->leaf_below);
     for (; s.p < s.end; s.p++)
-        sum += raised(k, marks_at(k, mark, *s.p));
-    set_marks(k, mark, x, 0);
+        mark[*s.p >> 3] |= (uint8_t)(1u << (*s.p & 7));
+}
+
+static void clear_marks(const struct kernel *k, uint8_t *mark, uint32_t x)
+{
+    struct span s = row(k->to_leaf, x, k->leaf_below);
+    for (; s.p < s.end; s.p++)
+        mark[*s.p >> 3] = 0;
+}
+
+static inline uint64_t marks_in(struct span s, const uint8_t *mark,
+                                uint32_t limit)
+{
+    uint32_t m = 0;
+    for (; s.p < s.end && *s.p < limit; s.p++)
+        m += mark[*s.p >> 3] >> (*s.p & 7) & 1u;
+    return m;
+}
+
+static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t from,
+                          uint32_t to)
+{
+    struct feed f = {.x = from, .to = to};
+    struct batch b;
+    uint64_t sum = 0;
+    uint32_t x = NO_ID;
+    while (next_batch(k, &f, &b))
+        for (uint32_t i = 0; i < b.n; i++) {
+            if (b.x[i] != x) {
+                if (x != NO_ID)
+                    clear_marks(k, mark, x);
+                x = b.x[i];
+                set_marks(k, mark, x);
+            }
+            /* from the limit on nothing is marked */
+            uint32_t limit = k->leaf_below ? x : NO_ID;
+            sum += raised(k, marks_in(b.row[i], mark, limit));
+        }
+    if (x != NO_ID)
+        clear_marks(k, mark, x);
     return sum;
 }
 
@@ -168,78 +259,72 @@ static uint64_t close_max(const struct kernel *k, uint8_t *mark, uint32_t x,
     struct span s = row(k->to_root, x, k->root_below);
     if (s.p == s.end || too_few(k, x))
         return 0;
-    set_marks(k, mark, x, 1);
+    set_marks(k, mark, x);
     for (; s.end > s.p && s.end[-1] >= least; s.end--) {
-        uint64_t v = marks_at(k, mark, s.end[-1]);
+        uint64_t v = marks_in(leaves(k, s.end[-1]), mark, NO_ID);
         best = v > best ? v : best;
     }
-    set_marks(k, mark, x, 0);
+    clear_marks(k, mark, x);
     return raised(k, best);
 }
 
 /* --- pushing ---------------------------------------------------------------
- */
+ * Counts begin at a number that rises from one fixed id to the next by as
+ * much as a count can reach, so that what earlier ids left counts as nothing
+ * and need not be taken back. */
 
-/* The root ids of a leaf. */
-static inline struct span up_from(const struct kernel *k, uint32_t leaf)
+/* Counts up where the leaf is; what the sum grows by. */
+static uint64_t count_up(const struct kernel *k, uint32_t *count, uint32_t zero,
+                         struct span s, uint32_t limit)
 {
-    const struct csr *c = k->down->flip;
-    struct span s = row(c, leaf, false);
-    if (k->leaf_below_root) {
-        s.p = c->adj + c->mid[leaf];
-        while (s.p < s.end && *s.p == leaf)
-            s.p++;
-    }
-    return s;
-}
-
-/* Counts up; the sum of what was there before: m (m - 1) / 2 for each m. */
-static uint64_t count_up(const struct kernel *k, uint32_t *count, struct span s,
-                         uint32_t limit)
-{
-    uint64_t pairs = 0;
-    for (; s.p < s.end; s.p++) {
-        struct span up = up_from(k, *s.p);
-        for (; up.p < up.end && *up.p < limit; up.p++)
-            pairs += count[*up.p]++;
-    }
-    return pairs;
-}
-
-static void count_down(const struct kernel *k, uint32_t *count, struct span s,
-                       uint32_t limit)
-{
-    for (; s.p < s.end; s.p++) {
-        struct span up = up_from(k, *s.p);
-        for (; up.p < up.end && *up.p < limit; up.p++)
-            count[*up.p] = 0;
-    }
-}
-
-static uint64_t push_sum(const struct kernel *k, uint32_t *count, uint32_t x)
-{
-    uint32_t limit = k->root_below ? x : NO_ID;
-    struct span s = row(k->to_leaf, x, k->leaf_below);
+    const uint32_t *from = s.p;
     uint64_t sum = 0;
-    if (too_few(k, x))
-        return 0;
-    uint64_t pairs = count_up(k, count, s, limit);
-    bool skip = k->root_differs && !k->root_below;
-    if (k->falling && k->power == 2) {
-        uint64_t m = skip ? count[x] : 0;
-        count_down(k, count, s, limit);
-        return 2 * pairs - m * (m - 1);
-    }
-    if (skip)
-        count[x] = 0;
-    for (; s.p < s.end; s.p++) {
-        struct span up = up_from(k, *s.p);
-        for (; up.p < up.end && *up.p < limit; up.p++) {
-            sum += raised(k, count[*up.p]);
-            count[*up.p] = 0;
+    if (k->power > 2) {
+        for (; s.p < s.end && *s.p < limit; s.p++) {
+            uint32_t c = count[*s.p] > zero ? count[*s.p] : zero;
+            sum += raised(k, c - zero + 1) - raised(k, c - zero);
+            count[*s.p] = c + 1;
         }
+        return sum;
     }
-    return sum;
+    for (; s.p < s.end && *s.p < limit; s.p++) {
+        uint32_t c = count[*s.p] > zero ? count[*s.p] : zero;
+        sum += c - zero;
+        count[*s.p] = c + 1;
+    }
+    /* (c+1) - c = 1; (c+1)^2 - c^2 = 2c + 1; (c+1) c - c (c-1) = 2c */
+    uint64_t ones = k->falling ? 0 : (uint64_t)(s.p - from);
+    return k->power == 1 ? (uint64_t)(s.p - from) : 2 * sum + ones;
+}
+
+/* The fixed id itself does not count as a root. */
+static uint64_t own_share(const struct kernel *k, const struct runner *r,
+                          uint32_t x)
+{
+    if (x == NO_ID || !k->root_differs || k->root_below ||
+        r->count[x] <= r->zero)
+        return 0;
+    return raised(k, r->count[x] - r->zero);
+}
+
+static uint64_t push_sum(const struct kernel *k, struct runner *r,
+                         uint32_t from, uint32_t to)
+{
+    struct feed f = {.x = from, .to = to};
+    struct batch b;
+    uint64_t sum = 0;
+    uint32_t x = NO_ID;
+    while (next_batch(k, &f, &b))
+        for (uint32_t i = 0; i < b.n; i++) {
+            if (b.x[i] != x) {
+                sum -= own_share(k, r, x);
+                x = b.x[i];
+                runner_recount(r, leaf_degree(k, x));
+            }
+            sum += count_up(k, r->count, r->zero, b.row[i],
+                            k->root_below ? x : NO_ID);
+        }
+    return sum - own_share(k, r, x);
 }
 
 /* The leaves that all fixed ids have, into out. */
@@ -270,29 +355,36 @@ static struct span common_leaves(const struct kernel *k, const uint32_t *fixed,
     return common;
 }
 
+static bool is_fixed(const struct runner *r, gset among, uint32_t id)
+{
+    for (; among; among &= among - 1)
+        if (r->fixed[__builtin_ctz(among)] == id)
+            return true;
+    return false;
+}
+
 /* From the end of each row, where the large ids are. */
 static uint64_t push_max(const struct kernel *k, struct runner *r,
                          uint32_t least)
 {
-    uint32_t *count = r->count;
     struct span s = common_leaves(k, r->fixed, r->only);
-    uint64_t best = 0;
+    runner_recount(r, (uint32_t)(s.end - s.p));
+    uint32_t *count = r->count, zero = r->zero, best = zero;
     for (const uint32_t *l = s.p; l < s.end; l++) {
-        struct span up = up_from(k, *l);
-        for (; up.end > up.p && up.end[-1] >= least; up.end--)
-            count[up.end[-1]]++;
-    }
-    for (gset x = k->root_differs; x; x &= x - 1)
-        count[r->fixed[__builtin_ctz(x)]] = 0;
-    for (const uint32_t *l = s.p; l < s.end; l++) {
-        struct span up = up_from(k, *l);
+        const struct csr *c = k->down->flip;
+        struct span up = row(c, *l, false);
+        if (s.end - l > 16) {
+            __builtin_prefetch(c->off + l[16]);
+            __builtin_prefetch(c->adj + c->off[l[8] + 1] - 1);
+        }
         for (; up.end > up.p && up.end[-1] >= least; up.end--) {
-            uint32_t *c = &count[up.end[-1]];
-            best = *c > best ? *c : best;
-            *c = 0;
+            uint32_t m = count[up.end[-1]] > zero ? count[up.end[-1]] : zero;
+            count[up.end[-1]] = m + 1;
+            if (m >= best && !is_fixed(r, k->root_differs, up.end[-1]))
+                best = m + 1;
         }
     }
-    return raised(k, best);
+    return raised(k, best - zero);
 }
 
 /* --- both ------------------------------------------------------------------
@@ -301,14 +393,8 @@ static uint64_t push_max(const struct kernel *k, struct runner *r,
 uint64_t kernel_sum(const struct kernel *k, struct runner *r, uint32_t from,
                     uint32_t to)
 {
-    uint64_t sum = 0;
-    if (k->pushes)
-        for (uint32_t x = from; x < to; x++)
-            sum += push_sum(k, r->count, x);
-    else
-        for (uint32_t x = from; x < to; x++)
-            sum += close_sum(k, r->asked, x);
-    return sum;
+    return k->pushes ? push_sum(k, r, from, to)
+                     : close_sum(k, r->asked, from, to);
 }
 
 uint64_t kernel_max(const struct kernel *k, struct runner *r, uint32_t least)
@@ -319,15 +405,14 @@ uint64_t kernel_max(const struct kernel *k, struct runner *r, uint32_t least)
 
 uint64_t kernel_bound(const struct kernel *k, uint32_t x)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
-    uint64_t most = k->down->max_deg, n = (uint64_t)(s.end - s.p);
+    uint64_t most = k->down->max_deg, n = leaf_degree(k, x);
     bool none = !k->pushes && k->to_root->off[x] == k->to_root->off[x + 1];
     return none ? 0 : raised(k, smaller(most, n));
 }
 
 uint64_t kernel_root_bound(const struct kernel *k, uint32_t root)
 {
-    struct span s = row(k->down, root, k->leaf_below_root);
+    struct span s = leaves(k, root);
     uint64_t most = k->to_leaf->max_deg, n = (uint64_t)(s.end - s.p);
     return raised(k, smaller(most, n));
 }

@@ -19,7 +19,7 @@ struct kernel {
     bool ok, pushes;
     bool root_below, leaf_below; /* the fixed id */
     gset root_differs;           /* from these fixed ids; pushing only */
-    bool leaf_below_root;
+    bool leaf_above_root;        /* closing only */
     bool falling;
     uint32_t power;
     const struct csr *to_root; /* from the fixed variable; closing only */

@@ -3,12 +3,16 @@
  * as long as the domain, and fresh memory costs a page fault for every few
  * hundred ids, which is more than a small request itself.
  *
- * Rooms are given back with all arrays zero, as tree_reset leaves them; a
- * runner that stopped half way gives its room to the system instead.
+ * Rooms are given back with all arrays zero, as tree_reset leaves them, but
+ * for the counts, which only rise: none is above `top`. They begin near the
+ * end of the numbers, so that starting over is nothing rare. A runner that
+ * stopped half way gives its room to the system instead.
  */
 #include "join/solve.h"
 
 #include <string.h>
+
+enum { FIRST_COUNTS = 256 };
 
 struct room {
     struct room *next;
@@ -17,6 +21,7 @@ struct room {
     uint32_t *only;
     uint8_t *asked;
     uint32_t *count;
+    uint32_t top;
     struct candidate *lists[RUNNER_LISTS];
 };
 
@@ -35,6 +40,7 @@ static struct room *room_new(struct join *j, uint32_t nodes, uint32_t ids,
         return NULL;
     x->nodes = nodes;
     x->ids = ids;
+    x->top = UINT32_MAX - FIRST_COUNTS;
     enum status s = twork_open(&x->main, j->mem, nodes, ids, err);
     enum status t = twork_open(&x->other, j->mem, nodes, ids, err);
     x->only = NEWS(&x->main.arena, uint32_t, ids);
@@ -86,7 +92,18 @@ enum status runner_open(struct runner *r, const struct plan *p, struct err *err)
     r->only = x->only;
     r->asked = x->asked;
     r->count = x->count;
+    r->top = x->top;
     return OK;
+}
+
+void runner_recount(struct runner *r, uint32_t most)
+{
+    if (r->top > UINT32_MAX - most) {
+        memset(r->count, 0, r->room->ids * sizeof *r->count);
+        r->top = 0;
+    }
+    r->zero = r->top;
+    r->top += most;
 }
 
 struct candidate *runner_list(struct runner *r, uint32_t i)
@@ -105,6 +122,7 @@ void runner_close(struct runner *r)
         return;
     x->main = r->main;
     x->other = r->other;
+    x->top = r->top;
     if (r->wide || r->stop || r->main.wide || r->other.wide) {
         room_free(j, x);
         return;

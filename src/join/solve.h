@@ -62,13 +62,17 @@ struct runner {
     uint64_t steps;
     bool stop;
     uint32_t *only;  /* ids of interest at the root */
-    uint8_t *asked;  /* by id: is it in `only`? Kernels: marks */
-    uint32_t *count; /* kernels: by root id */
+    uint8_t *asked;  /* by id: is it in `only`? Kernels: marks, as bits */
+    uint32_t *count; /* kernels: by root id; none is above `top` */
+    uint32_t zero;   /* kernels: what counts as none */
+    uint32_t top;
     struct room *room;
 };
 enum status runner_open(struct runner *r, const struct plan *p,
                         struct err *err) WARN_UNUSED;
 void runner_close(struct runner *r);
+/* Begins to count anew: no count will rise by more than `most`. */
+void runner_recount(struct runner *r, uint32_t most);
 /* The i-th list of as many candidates as there are ids; NULL: no memory. */
 enum { RUNNER_LISTS = G_VARS + 2 };
 struct candidate *runner_list(struct runner *r, uint32_t i);

@@ -126,7 +126,9 @@ void plan_symmetry(struct plan *p)
     p->lim.below_first = orbit & ~gset_one(p->x[0]);
 }
 
-/* One tree, its root and one child alike: take the root to be the larger. */
+/* One tree, its root and one child alike: take the root to be the smaller.
+ * Ids rise with degrees, and of all ids the smaller of two has the fewest
+ * neighbours above itself to look through. */
 void plan_second_symmetry(struct plan *p)
 {
     struct sterm *t = p->terms;
@@ -139,9 +141,9 @@ void plan_second_symmetry(struct plan *p)
         return;
     for (uint32_t i = 0; i < root->n_kids; i++) {
         struct tnode *k = &t->trees[0].node[root->kids[i]];
-        if (!(orbit & gset_one(k->var)) || k->power != 1)
+        if (!(orbit & gset_one(k->var)) || k->power != 1 || k->is_free)
             continue;
-        k->below_parent = true;
+        k->above_parent = true;
         p->factor *= 2;
         return;
     }
