@@ -79,9 +79,9 @@ static bool equal_sides(const struct csr *a, const struct csr *b)
 static enum status transpose(struct join *j, const struct csr *c, struct csr *t,
                              struct err *err)
 {
-    uint32_t *off = NEWS(&j->arena, uint32_t, (size_t)c->n_right + 2);
-    uint32_t *adj = NEWS(&j->arena, uint32_t, c->n);
-    uint64_t *w = c->w ? NEWS(&j->arena, uint64_t, c->n) : NULL;
+    uint32_t *off = block_array(j, (size_t)c->n_right + 2, sizeof *off);
+    uint32_t *adj = block_array(j, c->n, sizeof *adj);
+    uint32_t *w = c->w ? block_array(j, c->n, sizeof *w) : NULL;
     if (!off || !adj || (c->w && !w))
         return err_nomem(err);
     t->n_left = c->n_right;
@@ -124,11 +124,19 @@ static enum status complete(struct join *j, struct csr *c, bool *wide,
     struct figures there, back;
     c->id = j->n_factors++;
     t->id = j->n_factors++;
-    if (!room_for(j, c, &there) || !room_for(j, t, &back))
-        return err_nomem(err);
-    *wide = !measure(c, there) || !measure(t, back) || *wide;
     c->flip = equal_sides(c, t) ? c : t;
     t->flip = c;
+    if (!room_for(j, c, &there))
+        return err_nomem(err);
+    *wide = !measure(c, there) || *wide;
+    if (c->flip == c) {
+        block_drop(j, t->off);
+        block_drop(j, t->adj);
+        return OK;
+    }
+    if (!room_for(j, t, &back))
+        return err_nomem(err);
+    *wide = !measure(t, back) || *wide;
     return OK;
 }
 
@@ -136,8 +144,10 @@ static enum status complete(struct join *j, struct csr *c, bool *wide,
 
 struct maker {
     struct join *j;
-    const struct trie *t;
-    bool kept; /* the trie stays: its arrays may be used */
+    const struct rel *r;
+    const uint8_t *order;
+    const struct trie *t; /* NULL: the rows as they are */
+    bool kept;            /* the trie stays: its arrays may be used */
     uint32_t n_keep, n_counted;
     uint32_t n; /* distinct kept rows */
     bool ones;
@@ -180,7 +190,7 @@ static enum status copy_pairs(struct maker *k, struct csr *c, struct err *err)
     struct arena *a = &k->j->arena;
     uint32_t *off = NEWS(a, uint32_t, (size_t)c->n_left + 1);
     uint32_t *adj = NEWS(a, uint32_t, k->n);
-    uint64_t *w = k->ones ? NULL : NEWS(a, uint64_t, k->n);
+    uint32_t *w = k->ones ? NULL : NEWS(a, uint32_t, k->n);
     uint32_t n = 0;
     if (!off || !adj || (!k->ones && !w))
         return err_nomem(err);
@@ -201,6 +211,83 @@ static enum status copy_pairs(struct maker *k, struct csr *c, struct err *err)
     return OK;
 }
 
+/* Bucket by the right id, then those by the left id: neighbours rise. The
+ * offsets are one place further while buckets fill, so that they end right. */
+static void bucket_pairs(const struct maker *k, const struct csr *c,
+                         uint32_t *by_right, uint32_t *mates, uint32_t *off,
+                         uint32_t *adj)
+{
+    const uint32_t *left = k->r->cols[k->order[0]];
+    const uint32_t *right = k->r->cols[k->order[1]];
+    for (uint32_t i = 0; i < k->r->n; i++) {
+        by_right[right[i] + 2]++;
+        off[left[i] + 2]++;
+    }
+    for (uint32_t i = 0; i < c->n_right; i++)
+        by_right[i + 2] += by_right[i + 1];
+    for (uint32_t i = 0; i < c->n_left; i++)
+        off[i + 2] += off[i + 1];
+    for (uint32_t i = 0; i < k->r->n; i++)
+        mates[by_right[right[i] + 1]++] = left[i];
+    for (uint32_t i = 0; i < c->n_right; i++)
+        for (uint32_t e = by_right[i]; e < by_right[i + 1]; e++)
+            adj[off[mates[e] + 1]++] = i;
+}
+
+/* Equal pairs, which are neighbours, become one; w: how many they were. */
+static void merge_pairs(const struct csr *c, uint32_t *off, uint32_t *adj,
+                        uint32_t *w)
+{
+    uint32_t n = 0, from = 0;
+    for (uint32_t i = 0; i < c->n_left; i++) {
+        uint32_t first = n, to = off[i + 1];
+        for (uint32_t e = from; e < to; e++) {
+            if (n == first || adj[n - 1] != adj[e])
+                adj[n++] = adj[e];
+            if (w)
+                w[n - 1]++;
+        }
+        from = to;
+        off[i + 1] = n;
+    }
+}
+
+static uint32_t count_distinct(const struct csr *c, const uint32_t *off,
+                               const uint32_t *adj)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_left; i++)
+        for (uint32_t e = off[i]; e < off[i + 1]; e++)
+            n += e == off[i] || adj[e] != adj[e - 1];
+    return n;
+}
+
+/* The kept pairs of rows that all count, or that only have to exist. */
+static enum status sort_pairs(struct maker *k, struct csr *c, struct err *err)
+{
+    struct join *j = k->j;
+    uint32_t *off = block_array(j, (size_t)c->n_left + 2, sizeof *off);
+    uint32_t *adj = block_array(j, k->r->n, sizeof *adj), *w = NULL;
+    uint32_t *by_right = block_array(j, (size_t)c->n_right + 2, sizeof *off);
+    uint32_t *mates = block_array(j, k->r->n, sizeof *mates);
+    if (!off || !adj || !by_right || !mates)
+        return err_nomem(err);
+    bucket_pairs(k, c, by_right, mates, off, adj);
+    block_drop(j, mates);
+    block_drop(j, by_right);
+    c->n = count_distinct(c, off, adj);
+    if (c->n < k->r->n) {
+        if (k->n_counted && !(w = block_array(j, c->n, sizeof *w)))
+            return err_nomem(err);
+        merge_pairs(c, off, adj, w);
+        adj = block_cut(j, adj, (size_t)c->n * sizeof *adj);
+    }
+    c->off = off;
+    c->adj = adj;
+    c->w = w;
+    return OK;
+}
+
 static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
                             bool same, struct factor *f, struct err *err)
 {
@@ -212,7 +299,9 @@ static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
     c->n_right = n_right;
     c->same_sides = same;
     c->n = k->n;
-    if (k->n == k->t->n && k->kept) {
+    if (!k->t) {
+        TRY(sort_pairs(k, c, err));
+    } else if (k->n == k->t->n && k->kept) {
         c->off = k->t->off;
         c->adj = k->t->cols[1];
     } else {
@@ -229,47 +318,70 @@ static enum status unary_of(struct maker *k, uint32_t size, struct factor *f,
     uint64_t *u = NEWS(&k->j->arena, uint64_t, size);
     if (!u)
         return err_nomem(err);
-    for (uint32_t i = 0; i < k->t->n; i++)
+    const uint32_t *col = k->r->cols[k->order[0]];
+    for (uint32_t i = 0; !k->t && i < k->r->n; i++)
+        u[col[i]] = k->n_counted ? u[col[i]] + 1 : 1;
+    for (uint32_t i = 0; k->t && i < k->t->n; i++)
         u[k->t->cols[0][i]] += row_kind(k, i) != ROW_SAME;
     f->unary = u;
     return OK;
 }
 
-static enum status fill_factor(struct maker *k, const struct rel *r,
-                               struct factor *f, struct err *err)
+/* The number of distinct counted values. */
+static uint64_t scalar_of(const struct maker *k)
 {
-    const uint8_t *o = k->t->order;
+    uint64_t n = 0;
+    if (!k->t)
+        return k->n_counted || !k->r->n ? k->r->n : 1;
+    for (uint32_t i = 0; i < k->t->n; i++)
+        n += row_kind(k, i) != ROW_SAME;
+    return n;
+}
+
+static enum status fill_factor(struct maker *k, struct factor *f,
+                               struct err *err)
+{
     struct join *j = k->j;
+    const uint32_t *dom = k->r->dom;
+    const uint8_t *o = k->order;
     f->n_keep = k->n_keep;
     f->id = j->n_factors++;
-    count_rows(k);
+    if (k->t)
+        count_rows(k);
     if (k->n_keep == 0) {
-        for (uint32_t i = 0; i < k->t->n; i++)
-            f->scalar += row_kind(k, i) != ROW_SAME;
+        f->scalar = scalar_of(k);
         return OK;
     }
     if (k->n_keep == 1)
-        return unary_of(k, j->doms[r->dom[o[0]]].n, f, err);
-    return pairs_of(k, j->doms[r->dom[o[0]]].n, j->doms[r->dom[o[1]]].n,
-                    r->dom[o[0]] == r->dom[o[1]], f, err);
+        return unary_of(k, j->doms[dom[o[0]]].n, f, err);
+    return pairs_of(k, j->doms[dom[o[0]]].n, j->doms[dom[o[1]]].n,
+                    dom[o[0]] == dom[o[1]], f, err);
 }
 
 static enum status make_new(struct join *j, struct rel *r, const uint8_t *order,
                             uint32_t n_keep, uint32_t n_counted,
                             struct factor *f, struct err *err)
 {
-    struct maker k = {.j = j, .n_keep = n_keep, .n_counted = n_counted};
+    struct maker k = {.j = j,
+                      .r = r,
+                      .order = order,
+                      .n_keep = n_keep,
+                      .n_counted = n_counted,
+                      .kept = n_keep == r->n_cols};
     struct arena scratch;
-    /* counted columns are of no use later: neither is the order they are in */
-    k.kept = n_keep == r->n_cols;
-    if (k.kept) {
+    if (k.kept && n_keep) {
         TRY(rel_trie(j, r, order, &k.t, err));
-        return fill_factor(&k, r, f, err);
+        return fill_factor(&k, f, err);
     }
+    /* if all other columns are counted every row counts, as rows differ; if
+     * none is, it only matters that there is one: no order is needed */
+    if (!n_counted || n_keep + n_counted == r->n_cols)
+        return fill_factor(&k, f, err);
+    /* such an order is of no use later */
     arena_init(&scratch, j->mem);
     enum status s = rel_trie_once(j, r, order, &scratch, &k.t, err);
     if (s == OK)
-        s = fill_factor(&k, r, f, err);
+        s = fill_factor(&k, f, err);
     arena_fini(&scratch);
     return s;
 }
@@ -321,17 +433,19 @@ static enum status intersect_new(struct join *j, const struct csr *a,
 {
     uint32_t most = a->n < b->n ? a->n : b->n;
     uint32_t *off = NEWS(&j->arena, uint32_t, (size_t)a->n_left + 1);
-    uint32_t *adj = NEWS(&j->arena, uint32_t, most);
-    uint64_t *w = a->w || b->w ? NEWS(&j->arena, uint64_t, most) : NULL;
+    uint32_t *adj = block_array(j, most, sizeof *adj);
+    uint32_t *w = a->w || b->w ? block_array(j, most, sizeof *w) : NULL;
     if (!off || !adj || ((a->w || b->w) && !w))
         return err_nomem(err);
     for (uint32_t i = 0; i < a->n_left; i++) {
         uint32_t x = a->off[i], y = b->off[i];
         while (x < a->off[i + 1] && y < b->off[i + 1]) {
             if (a->adj[x] == b->adj[y]) {
-                if (w &&
-                    !u64_mul(a->w ? a->w[x] : 1, b->w ? b->w[y] : 1, &w[c->n]))
-                    *wide = true;
+                uint64_t both =
+                    (uint64_t)(a->w ? a->w[x] : 1) * (b->w ? b->w[y] : 1);
+                *wide = *wide || both > UINT32_MAX;
+                if (w)
+                    w[c->n] = (uint32_t)both;
                 adj[c->n++] = a->adj[x];
             }
             uint32_t p = a->adj[x], q = b->adj[y];
@@ -344,8 +458,8 @@ static enum status intersect_new(struct join *j, const struct csr *a,
     c->n_right = a->n_right;
     c->same_sides = a->same_sides;
     c->off = off;
-    c->adj = adj;
-    c->w = w;
+    c->adj = block_cut(j, adj, (size_t)c->n * sizeof *adj);
+    c->w = w ? block_cut(j, w, (size_t)c->n * sizeof *w) : NULL;
     return complete(j, c, wide, err);
 }
 

@@ -13,7 +13,7 @@ struct csr {
     uint32_t n; /* pairs */
     const uint32_t *off, *adj;
     const uint32_t *mid; /* same_sides: first neighbour of i not below i */
-    const uint64_t *w;   /* by pair; NULL: all one */
+    const uint32_t *w;   /* by pair; NULL: all one */
     const uint64_t *sum; /* of weights, by left id; NULL: use off */
     double mean2; /* degree of the left end of a random pair; for guesses */
     uint32_t max_deg;
@@ -42,7 +42,7 @@ enum status factor_make(struct join *j, struct rel *r, const uint8_t *keep,
                         uint32_t n_counted, const struct factor **out,
                         struct err *err) WARN_UNUSED;
 /* Pairs in both, weights multiplied; both have the same direction.
- * *wide: a weight left 64 bits. */
+ * *wide: a weight left 32 bits. */
 enum status csr_intersect(struct join *j, const struct csr *a,
                           const struct csr *b, const struct csr **out,
                           bool *wide, struct err *err) WARN_UNUSED;

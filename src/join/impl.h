@@ -30,13 +30,13 @@ struct dom {
     bool is_rows;  /* row numbers of a table, no values kept */
     bool is_int;   /* all values are 64-bit numbers of one type */
     enum type type;
-    size_t n_vals;            /* without NULL, rising */
-    const int64_t *ints;      /* is_int */
-    const struct value *vals; /* otherwise */
-    bool ordered;             /* < or <= is asked of its variables */
-    const uint32_t *rank;     /* by place in rising order: id; or NULL */
-    const uint32_t *unrank;   /* the reverse */
-    uint32_t *dense;          /* is_int, may be NULL: id of dense_min + i */
+    size_t n_vals;              /* without NULL, rising */
+    const int64_t *ints;        /* is_int */
+    const struct dom_ref *refs; /* otherwise: where they are read */
+    bool ordered;               /* < or <= is asked of its variables */
+    const uint32_t *rank;       /* by place in rising order: id; or NULL */
+    const uint32_t *unrank;     /* the reverse */
+    uint32_t *dense;            /* is_int, may be NULL: id of dense_min + i */
     int64_t dense_min;
     size_t dense_n;
     VEC(struct dom_source) sources;
@@ -48,6 +48,12 @@ struct dom_source {
     size_t n_rows;
     const struct value *value; /* a constant, when col is NULL */
     bool nulls;                /* NULL is a value here */
+    const uint32_t *place;     /* by code: place in rising order; may be NULL */
+};
+
+/* A value where it lies: entry of the source's dictionary, or row. */
+struct dom_ref {
+    uint32_t source, at;
 };
 
 struct trie {
@@ -89,9 +95,17 @@ struct spare {
     uint32_t level; /* of its user; 0: free */
 };
 
+/* A large array: see block.c. */
+struct block {
+    void *p;
+    size_t n;
+};
+
 struct join {
     struct mem *mem;
     struct arena arena;
+    struct arena coding; /* tables for encoding, until that is done */
+    VEC(struct block) blocks;
     VEC(struct spare) spares;
     uint32_t spare_level;
     const struct cq *q;
@@ -112,8 +126,10 @@ struct join {
     pthread_mutex_t rooms_lock;
 };
 
-/* --- dom.c -------------------------------------------------------------- */
+/* --- dom.c, encode.c ----------------------------------------------------- */
 enum status dom_build_all(struct join *j, struct err *err) WARN_UNUSED;
+/* Frees what only dom_encode needs; it is slower afterwards. */
+void dom_forget_tables(struct join *j);
 /* Ids of a whole column; NULL gives 0 or NO_ID. */
 enum status dom_encode(const struct dom *d, struct mem *m,
                        const struct store_column *c, size_t n_rows,
@@ -194,6 +210,16 @@ enum status exact_request(struct join *j, struct request *r, struct arena *a,
 /* Is there a value at this position of the augmented active domain? */
 bool exact_position_ok(const struct join *j, const struct request *r,
                        uint32_t v, uint64_t pos);
+
+/* --- block.c ------------------------------------------------------------ */
+/* Zeroed; until it is dropped or the engine closed. NULL: no memory. Not for
+ * worker threads. */
+void *block_take(struct join *j, size_t n);
+void *block_array(struct join *j, size_t n, size_t size);
+/* The block with its first n bytes only; where it is now. */
+void *block_cut(struct join *j, void *p, size_t n);
+void block_drop(struct join *j, const void *p); /* NULL allowed */
+void blocks_free(struct join *j);
 
 /* --- spare.c ------------------------------------------------------------ */
 /* A block of n bytes with anything in it, until spare_close; NULL when memory

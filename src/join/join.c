@@ -33,6 +33,7 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         return err_nomem(err);
     j->mem = m;
     j->arena = arena;
+    arena_init(&j->coding, m);
     pthread_mutex_init(&j->rooms_lock, NULL);
     j->q = q;
     j->st = st;
@@ -47,6 +48,7 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         s = dom_build_all(j, err);
     if (s == OK)
         s = rel_build_all(j, err);
+    dom_forget_tables(j);
     if (s == OK)
         s = list_cmps(j, err);
     if (s != OK) {
@@ -62,6 +64,7 @@ void join_close(struct join *j)
     if (!j)
         return;
     rooms_free(j);
+    blocks_free(j);
     struct arena arena = j->arena; /* holds j itself */
     arena.wipe = true;
     arena_fini(&arena);

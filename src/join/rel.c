@@ -287,7 +287,8 @@ static enum status add_column(struct build *b, uint32_t v,
 {
     struct join *j = b->j;
     long at = local_var(b, v);
-    uint32_t *ids = NEWS(b->a, uint32_t, b->n_rows);
+    uint32_t *ids = b->cols[at] ? NEWS(b->a, uint32_t, b->n_rows)
+                                : block_array(j, b->n_rows, sizeof *ids);
     if (!ids)
         return err_nomem(err);
     TRY(dom_encode(&j->doms[j->dom_of[v]], j->mem, c, b->n_rows,
@@ -322,7 +323,7 @@ static enum status add_columns(struct build *b, struct err *err)
         if (q->calcs[i].atom == b->atom)
             TRY(add_column(b, q->calcs[i].var, &b->j->calc_cols[i], err));
     if (at->rowid >= 0) {
-        uint32_t *ids = NEWS(b->a, uint32_t, b->n_rows);
+        uint32_t *ids = block_array(b->j, b->n_rows, sizeof *ids);
         if (!ids)
             return err_nomem(err);
         for (uint32_t r = 0; r < b->n_rows; r++)
@@ -394,7 +395,7 @@ static void compact(struct build *b, uint32_t *n)
     *n = k;
 }
 
-/* Copies of exact size; the wide scratch columns go with their arena. */
+/* The columns as they are, cut to the rows that are left. */
 static enum status finish(struct build *b, struct rel *r, struct err *err)
 {
     struct join *j = b->j;
@@ -405,11 +406,7 @@ static enum status finish(struct build *b, struct rel *r, struct err *err)
         return err_nomem(err);
     for (uint32_t c = 0; c < b->n_vars; c++) {
         r->dom[c] = j->dom_of[b->vars[c]];
-        r->cols[c] = NEWS(&j->arena, uint32_t, r->n);
-        if (!r->cols[c])
-            return err_nomem(err);
-        if (r->n)
-            memcpy(r->cols[c], b->cols[c], (size_t)r->n * sizeof(uint32_t));
+        r->cols[c] = block_cut(j, b->cols[c], (size_t)r->n * sizeof(uint32_t));
     }
     return OK;
 }

@@ -140,8 +140,10 @@ static int by_number(const void *x, const void *y)
 static int compare_name(const struct names *names, size_t i,
                         const struct store_column *c, size_t row)
 {
-    if (!names->values)
-        return by_number(&names->numbers[i], &c->i64[row]);
+    if (!names->values) {
+        int64_t number = column_int(c, row);
+        return by_number(&names->numbers[i], &number);
+    }
     struct value v = column_value(c, row);
     return value_cmp(&names->values[i], &v);
 }
@@ -192,7 +194,7 @@ static void collect(const struct store_table *t, struct names *names)
             if (names->values)
                 names->values[names->n++] = column_value(&t->cols[c], r);
             else
-                names->numbers[names->n++] = t->cols[c].i64[r];
+                names->numbers[names->n++] = column_int(&t->cols[c], r);
         }
     distinct(names);
 }

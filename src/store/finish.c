@@ -145,6 +145,42 @@ static enum status finish_nulls(struct store_loader *l, struct builder *b,
     return OK;
 }
 
+/* The same numbers in half the room, if they fit; in place, so that no more
+ * memory is needed on the way. */
+static bool narrow(void *block, size_t n)
+{
+    unsigned char *p = block;
+    int64_t v;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&v, p + i * sizeof v, sizeof v);
+        if (v < INT32_MIN || v > INT32_MAX)
+            return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&v, p + i * sizeof v, sizeof v);
+        int32_t half = (int32_t)v;
+        memcpy(p + i * sizeof half, &half, sizeof half);
+    }
+    return true;
+}
+
+/* PRIVACY: only the layout depends on the values, never what they mean. */
+static enum status finish_ints(struct store_loader *l, int64_t **block,
+                               size_t cap, struct store_column *out,
+                               struct err *err)
+{
+    bool small = narrow(*block, l->n_rows);
+    size_t cell = small ? sizeof(int32_t) : sizeof(int64_t);
+    TRY(cut(l->st->mem, (void **)block, cap * sizeof **block, l->n_rows * cell,
+            err));
+    if (small)
+        out->i32 = (const int32_t *)(const void *)*block;
+    else
+        out->i64 = *block;
+    *block = NULL;
+    return OK;
+}
+
 static enum status finish_plain(struct store_loader *l, struct builder *b,
                                 struct store_column *out, struct err *err)
 {
@@ -156,10 +192,7 @@ static enum status finish_plain(struct store_loader *l, struct builder *b,
         b->f64 = NULL;
         return OK;
     }
-    TRY(cut(m, (void **)&b->i64, l->cap * 8, l->n_rows * 8, err));
-    out->i64 = b->i64;
-    b->i64 = NULL;
-    return OK;
+    return finish_ints(l, &b->i64, l->cap, out, err);
 }
 
 static bool row_is_null(const uint64_t *nulls, size_t row)
@@ -186,8 +219,9 @@ static enum status finish_int(struct store_loader *l, struct builder *b,
         i64[row] = row_is_null(b->nulls, row) ? 0 : of[b->code[row]];
     mem_free(m, of, size);
     out->type = T_INT;
-    out->i64 = i64;
-    return OK;
+    enum status s = finish_ints(l, &i64, l->n_rows, out, err);
+    mem_free(m, i64, l->n_rows * sizeof *i64);
+    return s;
 }
 
 /*

@@ -28,8 +28,8 @@ static uint64_t word_at(const struct store_column *c, size_t row)
 {
     if (c->code)
         return c->code[row];
-    if (c->i64)
-        return (uint64_t)c->i64[row];
+    if (column_has_ints(c))
+        return (uint64_t)column_int(c, row);
     double d = c->f64[row];
     uint64_t w;
     if (d != d)
@@ -50,12 +50,13 @@ static bool word_range(const struct store_column *c, size_t n_rows,
     *n = c->n_dict;
     if (c->code)
         return true;
-    if (!c->i64 || !n_rows)
+    if (!column_has_ints(c) || !n_rows)
         return false;
-    int64_t lo = c->i64[0], hi = lo;
+    int64_t lo = column_int(c, 0), hi = lo;
     for (size_t r = 1; r < n_rows; r++) {
-        lo = c->i64[r] < lo ? c->i64[r] : lo;
-        hi = c->i64[r] > hi ? c->i64[r] : hi;
+        int64_t v = column_int(c, r);
+        lo = v < lo ? v : lo;
+        hi = v > hi ? v : hi;
     }
     *min = (uint64_t)lo;
     *n = (uint64_t)hi - (uint64_t)lo + 1;

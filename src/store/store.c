@@ -48,6 +48,7 @@ void store_table_clear(struct store *st, size_t table)
     for (size_t i = 0; t->cols && i < t->n_cols; i++) {
         struct store_column *c = &t->cols[i];
         mem_free(st->mem, (void *)(uintptr_t)c->i64, n * sizeof *c->i64);
+        mem_free(st->mem, (void *)(uintptr_t)c->i32, n * sizeof *c->i32);
         mem_free(st->mem, (void *)(uintptr_t)c->f64, n * sizeof *c->f64);
         mem_free(st->mem, (void *)(uintptr_t)c->code, n * sizeof *c->code);
         mem_free(st->mem, (void *)(uintptr_t)c->dict,
@@ -91,6 +92,6 @@ struct value column_value(const struct store_column *c, size_t row)
     if (c->type == T_REAL)
         v.f = c->f64[row];
     else
-        v.i = c->i64[row];
+        v.i = column_int(c, row);
     return v;
 }

@@ -3,7 +3,8 @@
  * Only the columns that a query needs are loaded; the others are absent.
  *
  * Column layout by type:
- *   INT BOOL DATE TIMESTAMP TIME : i64[row]
+ *   INT BOOL DATE TIMESTAMP TIME : i32[row] if every cell fits, else i64[row]
+ *                                  (column_int reads either)
  *   REAL                         : f64[row]
  *   TEXT DEC UUID                : code[row] into dict (distinct strings, in
  *                                  rising order of value_cmp)
@@ -27,6 +28,7 @@ struct store_column {
     bool present;
     enum type type; /* never T_UNKNOWN once loaded */
     const int64_t *i64;
+    const int32_t *i32;
     const double *f64;
     const uint32_t *code;
     const struct str *dict;
@@ -54,6 +56,15 @@ struct store {
 static inline bool column_is_null(const struct store_column *c, size_t row)
 {
     return c->nulls && ((c->nulls[row >> 6] >> (row & 63)) & 1);
+}
+/* Is it one of the types that are whole numbers inside? */
+static inline bool column_has_ints(const struct store_column *c)
+{
+    return c->i64 || c->i32;
+}
+static inline int64_t column_int(const struct store_column *c, size_t row)
+{
+    return c->i32 ? c->i32[row] : c->i64[row];
 }
 struct value column_value(const struct store_column *c, size_t row);
 

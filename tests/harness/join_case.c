@@ -33,6 +33,8 @@ static void fill_column(struct join_case *c, const struct jc_table *t,
                         uint32_t col, struct store_column *out)
 {
     int64_t *i64 = NEWS(&c->arena, int64_t, t->n_rows);
+    int32_t *i32 = NEWS(&c->arena, int32_t, t->n_rows);
+    bool small = true;
     double *f64 = NEWS(&c->arena, double, t->n_rows);
     uint32_t *code = NEWS(&c->arena, uint32_t, t->n_rows);
     uint64_t *nulls = NEWS(&c->arena, uint64_t, 1);
@@ -45,6 +47,8 @@ static void fill_column(struct join_case *c, const struct jc_table *t,
             continue;
         }
         i64[r] = v * c->step;
+        i32[r] = (int32_t)i64[r];
+        small = small && i32[r] == i64[r];
         f64[r] = (double)v * 0.5;
         code[r] = (uint32_t)v;
     }
@@ -58,6 +62,8 @@ static void fill_column(struct join_case *c, const struct jc_table *t,
         out->n_dict = 10;
     } else if (c->type == T_REAL) {
         out->f64 = f64;
+    } else if (small && col % 2) { /* either layout, also side by side */
+        out->i32 = i32;
     } else {
         out->i64 = i64;
     }

@@ -272,7 +272,7 @@ static void declared_types(void **state)
         open_text(f, "e(zip,day)", "007,2020-02-29\n7,1970-01-02\n"), OK);
     assert_string_equal(dump(f, 0),
                         "date '2020-02-29'|'007';date '1970-01-02'|'7'");
-    assert_int_equal(col(f, 0)->i64[1], 1);
+    assert_int_equal(column_int(col(f, 0), 1), 1);
     shut(f);
     assert_int_equal(open_text(f, "e(zip,day)", "7,2020-01-01\n8,soon\n"),
                      E_DATA);
@@ -331,10 +331,31 @@ static void many_rows(void **state)
         char want[24];
         struct value v = column_value(col(f, 1), i);
         snprintf(want, sizeof want, "n%zu", i % 100);
-        assert_int_equal(col(f, 0)->i64[i], i * 7);
+        assert_int_equal(column_int(col(f, 0), i), i * 7);
         assert_true(str_is(v.s, want));
     }
     free(text);
+}
+
+/* Half the room where every number fits; the numbers are the same. */
+static void narrow_numbers(void **state)
+{
+    struct fix *f = *state;
+    const char *text = "2147483647,2147483648,-2147483648,-2147483649,007\n"
+                       "-5,-5,-5,-5,-5\n,,,,\n";
+    write_file(f, "t.txt", text, strlen(text));
+    assert_int_equal(open_table(f, "e(a,b,c,d,g)"), OK);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(i % 2 ? col(f, i)->i64 && !col(f, i)->i32
+                          : col(f, i)->i32 && !col(f, i)->i64);
+        assert_int_equal(column_int(col(f, i), 1), -5);
+        assert_true(column_is_null(col(f, i), 2));
+    }
+    assert_int_equal(column_int(col(f, 0), 0), 2147483647);
+    assert_int_equal(column_int(col(f, 1), 0), 2147483648);
+    assert_true(column_int(col(f, 2), 0) == INT32_MIN);
+    assert_true(column_int(col(f, 3), 0) == (int64_t)INT32_MIN - 1);
+    assert_int_equal(column_int(col(f, 4), 0), 7);
 }
 
 static void only_wanted_columns(void **state)
@@ -355,7 +376,7 @@ static void only_wanted_columns(void **state)
     assert_int_equal(source_load(f->src, q, f->st, NULL, &f->err), OK);
     assert_false(col(f, 0)->present);
     assert_false(col(f, 1)->present);
-    assert_int_equal(col(f, 2)->i64[1], 4);
+    assert_int_equal(column_int(col(f, 2), 1), 4);
     assert_int_equal(f->st->tables[0].n_rows, 2);
 }
 
@@ -586,6 +607,7 @@ int main(void)
         T(long_records),
         T(many_rows),
         T(only_wanted_columns),
+        T(narrow_numbers),
         T(folder),
         T(cancelled),
         T(memory_limit),

@@ -165,7 +165,8 @@ static void special_numbers(void **state)
     const char *rising[] = {"-Infinity", "5", "Infinity", "NaN"};
     for (size_t i = 0; i < 4; i++)
         assert_true(str_is(c[0].dict[i], rising[i]));
-    assert_true(c[2].i64[0] > c[2].i64[1] && c[2].i64[1] > c[2].i64[2]);
+    assert_true(column_int(&c[2], 0) > column_int(&c[2], 1) &&
+                column_int(&c[2], 1) > column_int(&c[2], 2));
 }
 
 static const char *keys(struct fix *f, const char *name)
@@ -285,7 +286,7 @@ static void wanted(void **state)
     assert_int_equal(open_at(f, pg_server()), OK);
     assert_int_equal(load_rule(f, "Q(x) :- t(_, x).", NULL), OK);
     assert_false(f->st->tables[0].cols[0].present);
-    assert_int_equal(f->st->tables[0].cols[1].i64[9], 20);
+    assert_int_equal(column_int(&f->st->tables[0].cols[1], 9), 20);
     assert_int_equal(load_rule(f, "Q() :- t(_, _).", NULL), OK);
     assert_int_equal(f->st->tables[0].n_rows, 10);
 }
