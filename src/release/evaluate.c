@@ -140,12 +140,27 @@ enum status evaluate_count(const struct evaluated *e, u128 *out,
                       : join_count(e->join, out, err);
 }
 
+static struct sens_counter database(const struct evaluated *e)
+{
+    return (struct sens_counter){e->counter, source_counter_max,
+                                 source_counter_max_exact,
+                                 source_counter_prepare};
+}
+
+enum status evaluate_prepare(struct prepared *p, const struct evaluated *e,
+                             struct err *err)
+{
+    struct sens_counter c = database(e);
+    return e->counter
+               ? sens_prepare(&p->arena, p->normal, &c, p->filters_exact, err)
+               : OK;
+}
+
 enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err)
 {
-    struct sens_counter c = {e->counter, source_counter_max,
-                             source_counter_max_exact};
+    struct sens_counter c = database(e);
     return e->counter
                ? sens_compute_with(&p->arena, p->normal, &c, opt, out, err)
                : sens_compute(&p->arena, p->normal, e->join, opt, out, err);

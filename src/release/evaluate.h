@@ -40,6 +40,10 @@ enum status evaluate_join(struct prepared *p, const struct cq *q,
 
 enum status evaluate_count(const struct evaluated *e, u128 *out,
                            struct err *err) WARN_UNUSED;
+/* The residuals will be asked for, and the count: a database computes them
+ * together. `e` was opened with p->normal. */
+enum status evaluate_prepare(struct prepared *p, const struct evaluated *e,
+                             struct err *err) WARN_UNUSED;
 /* Of the query that e was joined for. */
 enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
                           const struct sens_options *opt, struct sens *out,

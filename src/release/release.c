@@ -297,6 +297,8 @@ static enum status evaluate(struct release *r, struct err *err)
         return err_nomem(err);
     TRY(evaluate_valid(&r->p, &r->data, err));
     TRY(evaluate_join(&r->p, r->p.normal, &r->data, err));
+    if (r->choice.noise.smooth)
+        TRY(evaluate_prepare(&r->p, &r->data, err));
     TRY(evaluate_counts(&r->p, &r->data, &r->keys, counts, err));
     TRY(entropy_open(&rng, err));
     secret_rat_init(&s);

@@ -203,6 +203,28 @@ static void choose_order(struct sens_elastic *e)
     }
 }
 
+static enum status prepare(struct arena *a, const struct sens_elastic *e,
+                           const struct sens_counter *counter, struct err *err)
+{
+    size_t n = 0;
+    if (!counter->prepare)
+        return OK;
+    struct source_ask *asks =
+        NEWS(a, struct source_ask, (size_t)e->q->n_atoms * e->n_mf + 1);
+    if (!asks)
+        return err_nomem(err);
+    for (unsigned i = 0; i < e->q->n_atoms; i++) {
+        struct source_ask ask = {aset_one(i), 0, atom_vars(e->q, i), false};
+        VSET_EACH (v, e->vars[i]) {
+            ask.boundary = vset_one(v);
+            asks[n++] = ask;
+        }
+        ask.boundary = 0;
+        asks[n++] = ask;
+    }
+    return counter->prepare(counter->ctx, asks, n, err);
+}
+
 static enum status measure(struct sens_elastic *e,
                            const struct sens_counter *counter, struct err *err)
 {
@@ -257,6 +279,7 @@ enum status sens_elastic_new(struct arena *a, const struct cq *q,
     e->sets = NEWS(a, struct joined, n_sets);
     if (!e->measured || !e->sets)
         return err_nomem(err);
+    TRY(prepare(a, e, counter, err));
     TRY(measure(e, counter, err));
     e->n_sets = n_sets;
     bool ok = joined_init(a, &e->scratch, e->n_mf);

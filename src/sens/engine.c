@@ -19,6 +19,6 @@ enum status sens_compute(struct arena *a, const struct cq *q, struct join *j,
                          const struct sens_options *opt, struct sens *out,
                          struct err *err)
 {
-    struct sens_counter c = {j, engine_max, engine_max_exact};
+    struct sens_counter c = {j, engine_max, engine_max_exact, NULL};
     return sens_compute_with(a, q, &c, opt, out, err);
 }

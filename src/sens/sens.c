@@ -268,12 +268,43 @@ static enum status baselines(struct job *w)
     return OK;
 }
 
+/* The count, and every coordinate but that of no atoms. */
+static enum status prepare(struct arena *a, const struct sens_plan *plan,
+                           const struct sens_counter *counter, struct err *err)
+{
+    if (!counter->prepare)
+        return OK;
+    struct source_ask *asks = NEWS(a, struct source_ask, plan->n_coords + 1);
+    if (!asks)
+        return err_nomem(err);
+    asks[0] = (struct source_ask){.f = aset_first_n(plan->q->n_atoms),
+                                  .outs = cq_free(plan->q)};
+    for (size_t i = 1; i < plan->n_coords; i++) {
+        const struct sens_coord *c = &plan->coords[i];
+        asks[i] = (struct source_ask){c->atoms, c->boundary, c->outs,
+                                      plan->filters_exact};
+    }
+    return counter->prepare(counter->ctx, asks, plan->n_coords, err);
+}
+
+enum status sens_prepare(struct arena *a, const struct cq *q,
+                         const struct sens_counter *counter, bool filters_exact,
+                         struct err *err)
+{
+    struct sens_plan *plan;
+    if (q->unsat)
+        return OK;
+    TRY(sens_plan_new(a, q, filters_exact, &plan, err));
+    return prepare(a, plan, counter, err);
+}
+
 static enum status run(struct job *w)
 {
     uint64_t up_to;
     TRY(sens_plan_new(w->a, w->q, w->opt->filters_exact, &w->plan, w->err));
     TRY(sens_paper_range(w->plan, w->opt->beta, w->order, &w->k_hat, &up_to,
                          w->err));
+    TRY(prepare(w->a, w->plan, w->counter, w->err));
     TRY(count_query(w));
     TRY(sens_state_new(w->a, w->plan, &w->state, w->err));
     TRY(count_residuals(w));

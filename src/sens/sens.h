@@ -14,6 +14,7 @@
 #include <gmp.h>
 #include "bound/bound.h"
 #include "join/join.h"
+#include "source/source.h"
 
 /* Private atoms a query may have, and values of beta below which the scan
  * over k would be too long. Both are properties of the query and beta. */
@@ -32,7 +33,16 @@ struct sens_counter {
                        struct err *err);
     enum status (*max_exact)(void *ctx, aset f, vset boundary, vset outs,
                              u128 *out, struct err *err);
+    /* What will be asked, for counters that answer many at once better than
+     * one by one; may be NULL. */
+    enum status (*prepare)(void *ctx, const struct source_ask *asks, size_t n,
+                           struct err *err);
 };
+
+/* Has the counter prepare the count of q and all of its residuals. */
+enum status sens_prepare(struct arena *a, const struct cq *q,
+                         const struct sens_counter *counter, bool filters_exact,
+                         struct err *err) WARN_UNUSED;
 
 /* The degree in k of the capped sequence: from the query alone, to choose
  * beta before data are read. global_upper: U128_INF for none. */

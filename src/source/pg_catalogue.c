@@ -14,12 +14,18 @@
 #include <string.h>
 
 static const char tables_sql[] =
+    "WITH RECURSIVE tree(root, oid) AS (SELECT inhparent, inhrelid "
+    "FROM pg_catalog.pg_inherits UNION SELECT t.root, i.inhrelid FROM tree t "
+    "JOIN pg_catalog.pg_inherits i ON i.inhparent = t.oid) "
     "SELECT c.oid, n.nspname, c.relname, c.relkind, "
     "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i "
     "WHERE i.inhparent = c.oid) THEN 1 ELSE 0 END, "
     "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i "
     "WHERE i.inhrelid = c.oid) THEN 1 ELSE 0 END, "
-    "c.reltuples "
+    "c.reltuples, "
+    "CASE WHEN EXISTS (SELECT 1 FROM tree t JOIN pg_catalog.pg_class f "
+    "ON f.oid = t.oid WHERE t.root = c.oid AND f.relkind = 'f') "
+    "THEN 1 ELSE 0 END "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
     "WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
@@ -115,7 +121,8 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     struct src_table *t = source_add(src);
     struct known k = {.oid = number_at(res, row, 0),
                       .index = src->tables.n - 1,
-                      .is_plain = kind == 'r' || kind == 'p'};
+                      .is_plain = kind == 'r' ||
+                                  (kind == 'p' && !number_at(res, row, 7))};
     if (!t || !VEC_PUSH(&src->arena, &r->known, k))
         return err_nomem(r->err);
     t->kind = SRC_PG;
@@ -175,7 +182,8 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     char typtype = *PQgetvalue(res, row, 5);
     struct src_column c = {.type_oid = (uint32_t)number_at(res, row, 4)};
     c.name = str_copy(a, str_of(PQgetvalue(res, row, 2)));
-    /* Nobody enforces NOT NULL of a foreign table. */
+    /* Nobody enforces NOT NULL of a foreign table, nor of partitions that are
+     * foreign tables. */
     c.not_null = k->is_plain && number_at(res, row, 3);
     c.type = type_of(c.type_oid, typtype);
     c.as_text = !is_native(c.type_oid, typtype);

@@ -9,7 +9,6 @@
 #include "source/pushdown.h"
 
 #include <libpq-fe.h>
-#include <string.h>
 #include "source/pg.h"
 
 static enum status check_tables(struct source *src, const struct cq *q,
@@ -30,23 +29,40 @@ static enum status check_tables(struct source *src, const struct cq *q,
     return OK;
 }
 
-/* Engines that need a setting before they join freely; for this transaction
- * only. */
-static enum status prepare_engine(struct source *src, struct err *err)
+static enum status exists(struct source *src, const char *sql, bool *out,
+                          struct err *err)
 {
     PGresult *res;
-    TRY(pg_query(src,
-                 "SELECT 1 FROM pg_catalog.pg_extension "
-                 "WHERE extname = 'citus'",
-                 NULL, &res, err));
-    bool citus = PQntuples(res) > 0;
-    PQclear(res);
-    if (!citus)
-        return OK;
-    TRY(pg_query(src, "SET LOCAL citus.enable_repartition_joins = on", NULL,
-                 &res, err));
+    TRY(pg_query(src, sql, NULL, &res, err));
+    *out = PQntuples(res) > 0;
     PQclear(res);
     return OK;
+}
+
+static enum status set(struct source *src, const char *sql, struct err *err)
+{
+    PGresult *res;
+    TRY(pg_query(src, sql, NULL, &res, err));
+    PQclear(res);
+    return OK;
+}
+
+/* Engines that need a setting before they join freely, and one that compiles
+ * statements which run once; for this transaction only. */
+static enum status prepare_engine(struct source *src, struct err *err)
+{
+    bool citus, jit;
+    TRY(exists(src,
+               "SELECT 1 FROM pg_catalog.pg_extension "
+               "WHERE extname = 'citus'",
+               &citus, err));
+    TRY(exists(src,
+               "SELECT 1 FROM pg_catalog.pg_settings "
+               "WHERE name = 'jit' AND setting = 'on'",
+               &jit, err));
+    if (citus)
+        TRY(set(src, "SET LOCAL citus.enable_repartition_joins = on", err));
+    return jit ? set(src, "SET LOCAL jit = off", err) : OK;
 }
 
 static vset cmp_vars(const struct cmp *c)
@@ -84,29 +100,6 @@ struct ask ask_component(const struct cq *q, struct ask *left)
     return one;
 }
 
-/* Writes the SQL of the whole query without sending it: every column, type,
- * comparison and predicate that any request may need is in it. */
-static enum status dry_run(struct source_counter *c, struct err *err)
-{
-    enum status s = OK;
-    struct ask left = {.atoms = aset_first_n(c->q->n_atoms),
-                       .outs = cq_free(c->q)};
-    while (left.atoms && s == OK) {
-        struct ask one = ask_component(c->q, &left);
-        struct part *p = NEW(&c->scratch, struct part);
-        struct str text;
-        struct sb b;
-        sb_init(&b, &c->scratch);
-        s = p ? part_init(p, c->q, &one, err) : store_nomem(c->src->mem, err);
-        if (s == OK)
-            s = part_describe(&c->scratch, p, &text, err);
-        if (s == OK)
-            s = part_sql(c, p, &b, err);
-        arena_fini(&c->scratch);
-    }
-    return s;
-}
-
 /* Row ids are not columns: the database cannot tell two equal rows apart. */
 static enum status check_rowids(const struct cq *q, struct err *err)
 {
@@ -120,6 +113,78 @@ static enum status check_rowids(const struct cq *q, struct err *err)
             }
     return OK;
 }
+
+/* --- components
+ * ----------------------------------------------------------------*/
+
+static enum status describe(struct source_counter *c, const struct ask *ask,
+                            struct part **out, struct str *key, struct err *err)
+{
+    *out = NEW(&c->scratch, struct part);
+    if (!*out)
+        return store_nomem(c->src->mem, err);
+    TRY(part_init(*out, c->q, ask, err));
+    return part_describe(&c->scratch, *out, key, err);
+}
+
+/* Into the batch, unless it is known or there already. */
+static enum status queue_part(struct source_counter *c, struct batch *b,
+                              const struct ask *ask, struct err *err)
+{
+    struct part *p;
+    struct str key;
+    TRY(describe(c, ask, &p, &key, err));
+    if (map_find(&c->answers, key) || batch_has(b, key))
+        return OK;
+    return batch_add(b, p, key, err);
+}
+
+static enum status ask_alone(struct source_counter *c, const struct part *p,
+                             struct str key, struct err *err)
+{
+    struct batch *b = batch_new(c);
+    enum status s =
+        b ? batch_add(b, p, key, err) : store_nomem(c->src->mem, err);
+    if (s == OK)
+        s = batch_send(b, err);
+    batch_free(b);
+    return s;
+}
+
+static enum status answer_part(struct source_counter *c, const struct ask *ask,
+                               u128 *out, struct err *err)
+{
+    struct part *p;
+    struct str key;
+    TRY(describe(c, ask, &p, &key, err));
+    if (!map_find(&c->answers, key))
+        TRY(ask_alone(c, p, key, err));
+    uint64_t *known = map_find(&c->answers, key);
+    if (!known)
+        return err_internal(err, "pushdown: no answer");
+    *out = c->values.p[*known];
+    return OK;
+}
+
+/* Writes the SQL of the whole query without sending it: every column, type,
+ * comparison and predicate that any request may need is in it. */
+static enum status dry_run(struct source_counter *c, struct err *err)
+{
+    struct ask left = {.atoms = aset_first_n(c->q->n_atoms),
+                       .outs = cq_free(c->q)};
+    struct batch *b = batch_new(c);
+    enum status s = b ? OK : store_nomem(c->src->mem, err);
+    while (left.atoms && s == OK) {
+        struct ask one = ask_component(c->q, &left);
+        s = queue_part(c, b, &one, err);
+        arena_fini(&c->scratch);
+    }
+    batch_free(b);
+    return s;
+}
+
+/* --- opening
+ * -------------------------------------------------------------------*/
 
 enum status source_counter_open(struct source *src, const struct cq *q,
                                 bool exact, const struct progress *p,
@@ -164,69 +229,54 @@ uint64_t source_counter_statements(const struct source_counter *c)
     return c->n_statements;
 }
 
-/* --- one component
- * -------------------------------------------------------------*/
+/* --- requests
+ * --------------------------------------------------------------------*/
 
-static enum status read_number(PGresult *res, u128 *out, struct err *err)
+static struct ask make_ask(const struct source_counter *c, bool exact, aset f,
+                           vset boundary, vset outs)
 {
-    if (PQntuples(res) != 1 || PQnfields(res) != 1 || PQgetisnull(res, 0, 0))
-        return err_internal(err, "pushdown: not one number");
-    const char *p = PQgetvalue(res, 0, 0);
-    size_t n = strlen(p);
-    if (n && strspn(p, "0123456789") == n) {
-        if (u128_read(p, n, out))
-            return OK;
-        return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
-    }
-    return err_internal(err, "pushdown: not a whole number");
+    return (struct ask){f, boundary, outs,
+                        exact && f ? exact_outside(c->q, f) : 0};
 }
 
-static enum status run_part(struct source_counter *c, const struct part *p,
-                            u128 *out, struct err *err)
+static enum status queue(struct source_counter *c, struct batch **b,
+                         struct ask left, struct err *err)
 {
-    struct sb b;
-    struct ticker t;
-    PGresult *res;
-    sb_init(&b, &c->scratch);
-    TRY(part_sql(c, p, &b, err));
-    ticker_init(&t, c->progress, "counting in the database", 0);
-    c->n_statements++;
-    TRY(pg_query(c->src, b.p, &t, &res, err));
-    enum status s = read_number(res, out, err);
-    PQclear(res);
+    enum status s = OK;
+    while ((left.atoms || left.outside) && s == OK) {
+        struct ask one = ask_component(c->q, &left);
+        if (batch_full(*b)) {
+            s = batch_send(*b, err);
+            batch_free(*b);
+            *b = batch_new(c);
+            if (s == OK && !*b)
+                s = store_nomem(c->src->mem, err);
+        }
+        if (s == OK)
+            s = queue_part(c, *b, &one, err);
+        arena_fini(&c->scratch);
+    }
     return s;
 }
 
-static enum status remember(struct source_counter *c, struct str key, u128 v,
-                            struct err *err)
+enum status source_counter_prepare(void *ctx, const struct source_ask *asks,
+                                   size_t n, struct err *err)
 {
-    struct str copy = str_copy(&c->arena, key);
-    if (!copy.p || !VEC_PUSH(&c->arena, &c->values, v) ||
-        !map_put(&c->answers, copy, c->values.n - 1, NULL))
-        return store_nomem(c->src->mem, err);
-    return OK;
-}
-
-static enum status answer_part(struct source_counter *c, const struct ask *ask,
-                               u128 *out, struct err *err)
-{
-    struct part *p = NEW(&c->scratch, struct part);
-    struct str key;
-    if (!p)
-        return store_nomem(c->src->mem, err);
-    TRY(part_init(p, c->q, ask, err));
-    TRY(part_describe(&c->scratch, p, &key, err));
-    uint64_t *known = map_find(&c->answers, key);
-    if (known) {
-        *out = c->values.p[*known];
+    struct source_counter *c = ctx;
+    if (c->q->unsat)
         return OK;
-    }
-    TRY(run_part(c, p, out, err));
-    return remember(c, key, *out, err);
+    struct batch *b = batch_new(c);
+    enum status s = b ? OK : store_nomem(c->src->mem, err);
+    for (size_t i = 0; i < n && s == OK; i++)
+        s = queue(c, &b,
+                  make_ask(c, asks[i].exact, asks[i].f, asks[i].boundary,
+                           asks[i].outs),
+                  err);
+    if (s == OK)
+        s = batch_send(b, err);
+    batch_free(b);
+    return s;
 }
-
-/* --- requests
- * --------------------------------------------------------------------*/
 
 static enum status answer(struct source_counter *c, struct ask left, u128 *out,
                           struct err *err)
@@ -252,15 +302,13 @@ static enum status answer(struct source_counter *c, struct ask left, u128 *out,
 enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err)
 {
-    return answer(ctx, (struct ask){f, boundary, outs, 0}, out, err);
+    return answer(ctx, make_ask(ctx, false, f, boundary, outs), out, err);
 }
 
 enum status source_counter_max_exact(void *ctx, aset f, vset boundary,
                                      vset outs, u128 *out, struct err *err)
 {
-    struct source_counter *c = ctx;
-    struct ask ask = {f, boundary, outs, f ? exact_outside(c->q, f) : 0};
-    return answer(c, ask, out, err);
+    return answer(ctx, make_ask(ctx, true, f, boundary, outs), out, err);
 }
 
 enum status source_counter_count(struct source_counter *c, u128 *out,

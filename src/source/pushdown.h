@@ -3,10 +3,13 @@
  * SQL that dpcount writes. The interface to others is in source.h
  * (source_counter_*); how it works stands in README.md.
  *
- *   pushdown.c       requests: components, memory of answers, execution
+ *   pushdown.c       requests: components, memory of answers
  *   pushdown_part.c  a component: roles of variables, canonical description
+ *   pushdown_batch.c components that are asked together
  *   pushdown_gen.h   what the files that write SQL share
+ *   pushdown_pool.c  relations, each written once
  *   pushdown_sql.c   the SQL of a component, by elimination of variables
+ *   pushdown_step.c  one step of it
  *   pushdown_atom.c  the relation of one atom
  *   pushdown_exact.c variables outside, for filters treated exactly
  *   pushdown_groups.c  counts for given keys
@@ -64,9 +67,19 @@ enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
  * descriptions are equal up to the names of variables. */
 enum status part_describe(struct arena *a, struct part *p, struct str *out,
                           struct err *err) WARN_UNUSED;
-/* The statement whose one number is the answer. */
-enum status part_sql(struct source_counter *c, const struct part *p,
-                     struct sb *out, struct err *err) WARN_UNUSED;
+
+/* pushdown_batch.c: components that are asked together. Their answers go into
+ * c->answers. */
+enum { MAX_BATCH = 64 };
+struct batch;
+struct batch *batch_new(struct source_counter *c); /* NULL: no memory */
+void batch_free(struct batch *b);                  /* NULL allowed */
+bool batch_has(const struct batch *b, struct str key);
+bool batch_full(const struct batch *b);
+/* Writes its SQL. Not when full. The scratch may go afterwards. */
+enum status batch_add(struct batch *b, const struct part *p, struct str key,
+                      struct err *err) WARN_UNUSED;
+enum status batch_send(struct batch *b, struct err *err) WARN_UNUSED;
 
 /* pushdown_check.c: does the database itself enforce every constraint that is
  * declared on the table? */

@@ -88,13 +88,28 @@ static enum status term_sql(struct gen *g, uint32_t atom, struct term t)
     return sql_var(g->c, atom, t.id, g->b, g->err);
 }
 
-/* Comparisons inside the atom, predicates, NOT NULL. */
+/* The database itself keeps NULLs out of the variable's first column. */
+static bool never_null(const struct gen *g, uint32_t atom, unsigned v)
+{
+    const struct atom *at = &g->p->q->atoms[atom];
+    const struct src_table *t = source_find_table(g->c->src, at->table);
+    uint32_t col = 0;
+    while (col < at->n_args && !vset_has(term_var(at->args[col]), v))
+        col++;
+    for (size_t i = 0; col < at->n_args && i < t->n_cols; i++)
+        if (t->to[i] == col)
+            return t->cols[i].not_null;
+    return false;
+}
+
+/* Comparisons inside the atom, predicates, NOT NULL. What need not be asked is
+ * not: a column less may mean that an index is enough. */
 static enum status conditions(struct gen *g, uint32_t atom)
 {
     const struct cq *q = g->p->q;
     vset vars = atom_vars(q, atom) & g->p->vars;
     VSET_EACH (v, vars)
-        if (q->vars[v].nonnull) {
+        if (q->vars[v].nonnull && !never_null(g, atom, v)) {
             sb_cstr(g->b, " AND ");
             TRY(sql_var(g->c, atom, v, g->b, g->err));
             sb_cstr(g->b, " IS NOT NULL");
@@ -156,6 +171,29 @@ static bool rows_differ(const struct gen *g, uint32_t atom, vset vars,
     return false;
 }
 
+static enum status select_column(struct gen *g, uint32_t atom, unsigned v)
+{
+    TRY(sql_var(g->c, atom, v, g->b, g->err));
+    gen_as(g, v);
+    sb_cstr(g->b, ", ");
+    return OK;
+}
+
+/* In the order of the table's columns, whatever the variables are. */
+static enum status select_columns(struct gen *g, uint32_t atom, vset vars)
+{
+    const struct atom *at = &g->p->q->atoms[atom];
+    for (uint32_t i = 0; i < at->n_args; i++) {
+        vset v = term_var(at->args[i]) & vars;
+        if (v)
+            TRY(select_column(g, atom, at->args[i].id));
+        vars &= ~v;
+    }
+    VSET_EACH (v, vars)
+        TRY(select_column(g, atom, v));
+    return OK;
+}
+
 enum status gen_atom(struct gen *g, uint32_t atom)
 {
     const struct atom *at = &g->p->q->atoms[atom];
@@ -173,12 +211,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     gen_begin(g);
     bool plain = rows_differ(g, atom, vars, &key) || weighted;
     sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
-    VSET_EACH (v, vars) {
-        TRY(sql_var(g->c, atom, v, g->b, g->err));
-        sb_cstr(g->b, " AS ");
-        gen_name(g, v);
-        sb_cstr(g->b, ", ");
-    }
+    TRY(select_columns(g, atom, vars));
     sb_cstr(g->b, weighted ? "count(*) AS w FROM " : "1 AS w FROM ");
     sql_ident(g->b, t->namespace_);
     sb_char(g->b, '.');
@@ -194,7 +227,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     } else if (weighted) {
         sb_cstr(g->b, " HAVING count(*) > 0");
     }
-    struct rel *r = &g->rels[gen_end(g, vars)];
+    struct rel *r = gen_end(g, plain && !weighted);
     r->ones = !weighted;
     r->key = key;
     return OK;

@@ -7,9 +7,9 @@
  * the type has no more (whole numbers, dates). The places of one family of
  * compared variables:
  *
- *   dK      value v, place p, next value
- *   rN      (x, place of x) for each inner variable x of the family
- *   rM      the places that an outer variable may take
+ *   values  value v, place p, next value; shared by the others:
+ *   inner   (x, place of x) for each inner variable x of the family
+ *   outer   the places that an outer variable may take
  *
  * after which the comparisons are between whole numbers and the elimination
  * goes on as ever. A variable that occurs only in <> can always take a fresh
@@ -136,10 +136,10 @@ enum status exact_supported(const struct cq *q, struct err *err)
 /* --- SQL -------------------------------------------------------------------*/
 
 struct places {
-    unsigned number; /* of the family: d0, d1, ... */
-    vset vars;       /* of the part, compared with or being outside */
-    unsigned slots;  /* between two neighbours */
-    bool empty;      /* nothing to be compared with */
+    unsigned id;    /* of the values, in the pool */
+    vset vars;      /* of the part, compared with or being outside */
+    unsigned slots; /* between two neighbours */
+    bool empty;     /* nothing to be compared with */
 };
 
 /* Comparisons of the part that touch a variable outside. */
@@ -189,9 +189,10 @@ static enum status values(struct gen *g, struct places *f)
         unsigned r = holder(g, v);
         if (r == g->n)
             return err_internal(g->err, "pushdown: a variable without atom");
-        sb_cstr(g->b, n++ ? " UNION ALL SELECT " : "SELECT ");
-        gen_name(g, v);
-        sb_printf(g->b, " AS v FROM r%u", r);
+        sb_printf(g->b, "%sc%u AS v FROM ",
+                  n++ ? " UNION ALL SELECT " : "SELECT ",
+                  gen_col(&g->rels[r], v));
+        gen_from(g, g->rels[r].id, "a");
     }
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         const struct value *k =
@@ -209,13 +210,15 @@ static enum status values(struct gen *g, struct places *f)
 
 static enum status value_table(struct gen *g, struct places *f)
 {
+    gen_begin(g);
     sb_printf(
         g->b,
-        "%s d%u AS (SELECT v, row_number() OVER (ORDER BY v) * %u AS p, "
+        "SELECT v, row_number() OVER (ORDER BY v) * %u AS p, "
         "lead(v) OVER (ORDER BY v) AS next FROM (SELECT DISTINCT v FROM (",
-        g->b->n ? ",\n" : "WITH", f->number, f->slots + 1);
+        f->slots + 1);
     TRY(values(g, f));
-    sb_cstr(g->b, ") a) s)");
+    sb_cstr(g->b, ") a) s");
+    f->id = gen_pool(g, false);
     return OK;
 }
 
@@ -231,12 +234,15 @@ static enum status place_rel(struct gen *g, const struct places *f, unsigned x)
     g->outs |= vset_has(g->p->outs, x) ? bit : 0;
     g->exists |= vset_has(g->p->exists, x) ? bit : 0;
     gen_begin(g);
-    sb_cstr(g->b, "SELECT v AS ");
-    gen_name(g, x);
-    sb_cstr(g->b, ", p AS ");
-    gen_name(g, place);
-    sb_printf(g->b, ", 1::numeric AS w FROM d%u", f->number);
-    gen_end(g, bit | vset_one(x));
+    sb_cstr(g->b, "SELECT v");
+    gen_as(g, x);
+    sb_cstr(g->b, ", p");
+    gen_as(g, place);
+    sb_cstr(g->b, ", 1 AS w FROM ");
+    gen_from(g, f->id, "d");
+    struct rel *r = gen_end(g, true);
+    r->ones = true;
+    r->key = vset_one(x);
     return OK;
 }
 
@@ -277,13 +283,13 @@ static void room_before(struct sb *b, enum type t, unsigned d)
     if (t == T_INT)
         sb_printf(b,
                   "COALESCE((SELECT min(v)::numeric + 9223372036854775808 "
-                  "FROM d%u) >= s.s, true)",
+                  "FROM m%u) >= s.s, true)",
                   d);
     else if (t == T_BOOL)
-        sb_printf(b, "COALESCE((SELECT min(v::int) FROM d%u), 2) >= s.s", d);
+        sb_printf(b, "COALESCE((SELECT min(v::int) FROM m%u), 2) >= s.s", d);
     else if (t == T_DATE || t == T_TIMESTAMP)
         sb_printf(b,
-                  "COALESCE((SELECT min(v) FROM d%u) <> %s '-infinity', true)",
+                  "COALESCE((SELECT min(v) FROM m%u) <> %s '-infinity', true)",
                   d, t == T_DATE ? "date" : "timestamp");
     else
         sb_cstr(b, "true");
@@ -303,12 +309,12 @@ static enum status constant_cmps(struct gen *g, const struct places *f,
             continue;
         if (!sql_same_order(gen_var_type(q, u), k->type))
             return gen_refuse_types(g);
-        sb_printf(g->b, "%s%s(SELECT p FROM d%u WHERE v = ", between,
+        sb_printf(g->b, "%s%s(SELECT p FROM m%u WHERE v = ", between,
                   left           ? ""
                   : op == CMP_NE ? "t.p <> "
                   : op == CMP_LT ? "t.p < "
                                  : "t.p <= ",
-                  f->number);
+                  f->id);
         TRY(sql_const(k, g->b, g->err));
         sb_cstr(g->b, !left          ? ")"
                       : op == CMP_NE ? ") <> t.p"
@@ -326,19 +332,21 @@ static enum status outer_rel(struct gen *g, const struct places *f, unsigned u)
     if (f->empty && t != T_BOOL)
         t = T_UNKNOWN;
     gen_begin(g);
-    sb_cstr(g->b, "SELECT t.p AS ");
-    gen_name(g, u);
-    sb_cstr(g->b, ", 1::numeric AS w FROM (WITH s AS (SELECT * FROM (VALUES ");
+    sb_cstr(g->b, "SELECT t.p");
+    gen_as(g, u);
+    sb_cstr(g->b, ", 1 AS w FROM (WITH s AS (SELECT * FROM (VALUES ");
     for (unsigned i = 1; i <= f->slots; i++)
         sb_printf(g->b, "%s(%u)", i > 1 ? ", " : "", i);
+    sb_cstr(g->b, ") y(s)) SELECT p FROM ");
+    gen_from(g, f->id, "d");
     sb_printf(g->b,
-              ") y(s)) SELECT p FROM d%u UNION ALL SELECT d.p + s.s FROM d%u d "
+              " UNION ALL SELECT d.p + s.s FROM m%u d "
               "CROSS JOIN s WHERE %s UNION ALL SELECT s.s FROM s WHERE ",
-              f->number, f->number, room_after(t));
-    room_before(g->b, t, f->number);
+              f->id, room_after(t));
+    room_before(g->b, t, f->id);
     sb_cstr(g->b, ") t");
     TRY(constant_cmps(g, f, u));
-    gen_end(g, vset_one(u));
+    gen_end(g, false)->ones = true;
     return OK;
 }
 
@@ -369,8 +377,8 @@ static enum status compare_places(struct gen *g)
 enum status gen_outside(struct gen *g)
 {
     vset left = g->p->outside;
-    for (unsigned number = 0; left; number++) {
-        struct places f = {.number = number};
+    while (left) {
+        struct places f = {0};
         find_family(g->p, vset_min(left), &f);
         TRY(value_table(g, &f));
         VSET_EACH (x, f.vars & ~g->p->outside)

@@ -138,7 +138,10 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
 {
     vset vars = g->rels[r].vars;
     unsigned n = 0;
-    sb_printf(g->b, "\nSELECT k.i, r%u.w FROM r%u JOIN (VALUES ", r, r);
+    g->n_deps = 0;
+    sb_cstr(g->b, "SELECT k.i, r.w FROM ");
+    gen_from(g, g->rels[r].id, "r");
+    sb_cstr(g->b, " JOIN (VALUES ");
     TRY(key_rows(s, g->b, like, vars));
     sb_cstr(g->b, ") k(i");
     VSET_EACH (v, vars)
@@ -148,8 +151,7 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
     n = 0;
     const char *between = "";
     VSET_EACH (v, vars) {
-        sb_printf(g->b, "%sr%u.", between, r);
-        gen_name(g, v);
+        sb_printf(g->b, "%sr.c%u", between, gen_col(&g->rels[r], v));
         if (key_value(s, like, v)->is_null)
             sb_cstr(g->b, " IS NULL");
         else
@@ -197,7 +199,9 @@ static enum status multiply(struct groups *s)
 static enum status ask_scalar(struct groups *s, struct gen *g, unsigned r)
 {
     memset(s->found, 0, s->n_keys * sizeof *s->found);
-    sb_printf(g->b, "\nSELECT 0, COALESCE((SELECT max(w) FROM r%u), 0)", r);
+    sb_cstr(g->b, "SELECT 0, COALESCE((SELECT max(w) FROM ");
+    gen_from(g, g->rels[r].id, "r");
+    sb_cstr(g->b, "), 0)");
     if (g->b->failed)
         return err_nomem(s->err);
     TRY(send(s, g));
@@ -208,6 +212,8 @@ static enum status ask_scalar(struct groups *s, struct gen *g, unsigned r)
 
 static enum status ask_relation(struct groups *s, struct gen *g, unsigned r)
 {
+    gen_begin(g);
+    pool_with(g->pool, &g->rels[r].id, 1, g->b);
     size_t mark = g->b->n;
     if (!g->rels[r].vars)
         return ask_scalar(s, g, r);
@@ -230,19 +236,21 @@ static enum status answer_component(struct groups *s, const struct ask *ask)
     struct arena *a = &s->c->scratch;
     struct part *p = NEW(a, struct part);
     struct gen *g = NEW(a, struct gen);
+    struct pool pool;
     struct str text;
-    struct sb b;
     bool never = false;
     if (!p || !g)
         return store_nomem(s->c->src->mem, s->err);
-    sb_init(&b, a);
+    pool_init(&pool, a);
     TRY(part_init(p, s->c->q, ask, s->err));
     /* only the key stays; what it determines is summed over */
     p->outs |= p->boundary & ~ask->boundary;
     p->boundary &= ask->boundary;
     TRY(part_describe(a, p, &text, s->err));
-    *g = (struct gen){.c = s->c, .p = p, .b = &b, .err = s->err};
+    gen_init(g, s->c, p, &pool, s->err);
     TRY(gen_relations(g, &never));
+    if (pool.failed)
+        return err_nomem(s->err);
     if (never) {
         memset(s->out, 0, s->n_keys * sizeof *s->out);
         return OK;

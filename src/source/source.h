@@ -69,6 +69,16 @@ enum status source_counter_open(struct source *src, const struct cq *q,
                                 struct source_counter **out,
                                 struct err *err) WARN_UNUSED;
 void source_counter_close(struct source_counter *c); /* NULL allowed */
+/* A request to source_counter_max or, if exact, source_counter_max_exact. */
+struct source_ask {
+    aset f;
+    vset boundary, outs;
+    bool exact;
+};
+/* Will be asked: the database answers them together, and what several need it
+ * computes once. The answers are remembered. */
+enum status source_counter_prepare(void *ctx, const struct source_ask *asks,
+                                   size_t n, struct err *err) WARN_UNUSED;
 /* ctx is the struct source_counter. */
 enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err) WARN_UNUSED;

@@ -92,7 +92,7 @@ static void at_beta(const struct cq *q, struct book *b, json_t *gold,
     struct arena a;
     struct err err;
     struct sens s;
-    struct sens_counter c = {b, from_book, NULL};
+    struct sens_counter c = {b, from_book, NULL, NULL};
     struct sens_options opt = {.global_upper = U128_INF,
                                .want_baselines = true};
     mpq_t x;

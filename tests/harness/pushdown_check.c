@@ -21,15 +21,17 @@
 
 static const char *const names[] = {"p", "r", "s"};
 
-static bool has_first(const struct tiny_table *t, int a)
+/* Does a row have this key, its first columns? */
+static bool has_key(const struct tiny_table *t, unsigned key, int a, int b)
 {
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (t->rows[i][0] == a)
+    for (size_t i = 0; key && i < t->n_rows; i++)
+        if (t->rows[i][0] == a && (key == 1 || t->rows[i][1] == b))
             return true;
     return false;
 }
 
-static void random_rows(struct tiny_table *t, int domain, bool keyed,
+/* key: so many columns are one; 0: none. */
+static void random_rows(struct tiny_table *t, int domain, unsigned key,
                         uint64_t *seed)
 {
     size_t n = universe_random(seed, 8);
@@ -37,7 +39,7 @@ static void random_rows(struct tiny_table *t, int domain, bool keyed,
     for (size_t i = 0; i < n; i++) {
         int a = (int)universe_random(seed, (uint64_t)domain) * TINY_GAP;
         int b = (int)universe_random(seed, (uint64_t)domain) * TINY_GAP;
-        if (keyed && has_first(t, a))
+        if (has_key(t, key, a, b))
             continue;
         t->rows[t->n_rows][0] = a;
         t->rows[t->n_rows++][1] = b;
@@ -96,29 +98,46 @@ static void compare_as(struct source_counter *c, struct tiny *t, bool exact,
     assert_true(want == got);
 }
 
-static void compare(struct source_counter *c, struct tiny *t, aset f,
-                    vset boundary, vset outs, const char *rule)
+struct asks {
+    struct source_ask list[1024];
+    size_t n;
+};
+
+static void add(struct asks *a, const struct tiny *t, aset f, vset boundary,
+                vset outs)
 {
-    compare_as(c, t, false, f, boundary, outs, rule);
-    if (t->q->n_cmps)
-        compare_as(c, t, true, f, boundary, outs, rule);
+    for (int exact = 0; exact <= (t->q->n_cmps > 0); exact++) {
+        assert_true(a->n < sizeof a->list / sizeof *a->list);
+        a->list[a->n++] = (struct source_ask){f, boundary, outs, exact};
+    }
 }
 
+/* One by one, or prepared together: then nothing is left to be sent. */
 static void compare_all(struct source_counter *c, struct tiny *t,
                         const char *rule, uint64_t *seed)
 {
     const struct cq *q = t->q;
+    struct asks a = {.n = 0};
+    struct err err = {0};
     for (aset f = 1; f < aset_one(q->n_atoms); f++) {
         vset vars = cq_vars_of(q, f);
-        compare(c, t, f, shared(q, f), cq_free(q) & vars, rule);
+        add(&a, t, f, shared(q, f), cq_free(q) & vars);
         vset boundary = universe_random(seed, 1 << 12) & vars & ~rowids(q);
         vset outs = universe_random(seed, 1 << 12) & vars;
-        compare(c, t, f, boundary, outs, rule);
-        compare(c, t, f, 0, outs, rule);
+        add(&a, t, f, boundary, outs);
+        add(&a, t, f, 0, outs);
         /* rows counted, their columns not asked for */
         if (vars & rowids(q))
-            compare(c, t, f, shared(q, f), vars & rowids(q), rule);
+            add(&a, t, f, shared(q, f), vars & rowids(q));
     }
+    bool together = universe_random(seed, 4) > 0;
+    if (together)
+        assert_int_equal(source_counter_prepare(c, a.list, a.n, &err), OK);
+    uint64_t sent = source_counter_statements(c);
+    for (size_t i = 0; i < a.n; i++)
+        compare_as(c, t, a.list[i].exact, a.list[i].f, a.list[i].boundary,
+                   a.list[i].outs, rule);
+    assert_true(!together || source_counter_statements(c) == sent);
 }
 
 static void one(enum gen_class class, bool keyed, uint64_t *seed)
@@ -132,7 +151,7 @@ static void one(enum gen_class class, bool keyed, uint64_t *seed)
     struct source_spec spec = {.db = str_of(pg_server())};
     gen_rule(class, seed, &g);
     for (size_t i = 0; i < 3; i++)
-        random_rows(&t.tables[i], g.domain + 1, keyed && i == 1, seed);
+        random_rows(&t.tables[i], g.domain + 1, keyed ? (unsigned)i : 0, seed);
     fill_server(&t);
     assert_int_equal(source_open(&r.mem, &spec, &r.schema, &src, &r.err), OK);
     struct cq *q = rules_read(&r, g.rule);
@@ -151,8 +170,10 @@ static void make_tables(bool keyed)
     char sql[400];
     snprintf(sql, sizeof sql,
              "DROP TABLE IF EXISTS p, r, s; CREATE TABLE p(a int, b int); "
-             "CREATE TABLE r(a int%s, b int%s); CREATE TABLE s(a int, b int)",
-             keyed ? " PRIMARY KEY" : "", keyed ? " NOT NULL" : "");
+             "CREATE TABLE r(a int%s, b int%s); "
+             "CREATE TABLE s(a int, b int%s)",
+             keyed ? " PRIMARY KEY" : "", keyed ? " NOT NULL" : "",
+             keyed ? ", PRIMARY KEY (a, b)" : "");
     assert_true(pg_server_run(sql));
 }
 

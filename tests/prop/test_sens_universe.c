@@ -101,7 +101,7 @@ static void check_values(const char *rule, const char *constraint,
         struct sens s;
         struct arena a;
         universe_instance(&u, x, &t);
-        struct sens_counter c = {&t, tiny_max, tiny_max_exact};
+        struct sens_counter c = {&t, tiny_max, tiny_max_exact, NULL};
         arena_init(&a, &r.mem);
         assert_int_equal(sens_compute_with(&a, q, &c, &opt, &s, &r.err), OK);
         assert_int_equal(s.count, u.count[x]);

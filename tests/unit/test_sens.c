@@ -53,7 +53,7 @@ static void add_row(struct bench *b, unsigned table, int x, int y)
 
 static enum status compute(struct bench *b)
 {
-    struct sens_counter c = {&b->t, tiny_max, tiny_max_exact};
+    struct sens_counter c = {&b->t, tiny_max, tiny_max_exact, NULL};
     return sens_compute_with(&b->r.arena, b->q, &c, &b->opt, &b->s, &b->r.err);
 }
 
@@ -271,7 +271,7 @@ static void no_exact_counter(void **state)
     struct bench b;
     open_bench(&b, "Q(x,y,z) :- R(x,y), S(y,z), x < z.");
     b.opt.filters_exact = true;
-    struct sens_counter c = {&b.t, tiny_max, NULL};
+    struct sens_counter c = {&b.t, tiny_max, NULL, NULL};
     assert_int_equal(
         sens_compute_with(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err),
         E_UNSUPPORTED);
@@ -430,7 +430,7 @@ static void late_start(void **state)
     struct bench b;
     open_bench(&b, "Q(a,b,c,d,e,f,g,h,i,j,k) :- A(a,b), B(b,c), C(c,d), "
                    "D(d,e), E(e,f), F(f,g), G(g,h), H(h,i), I(i,j), J(j,k).");
-    struct sens_counter c = {NULL, no_rows, NULL};
+    struct sens_counter c = {NULL, no_rows, NULL, NULL};
     b.opt.want_baselines = false;
     if (sens_compute_with(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err) != OK)
         fail_msg("%s", b.r.err.message);
@@ -465,7 +465,7 @@ static enum status whole(struct mem *m, void *with, struct err *err)
     struct bench *b = with;
     struct arena a;
     struct sens s;
-    struct sens_counter c = {&b->t, tiny_max, tiny_max_exact};
+    struct sens_counter c = {&b->t, tiny_max, tiny_max_exact, NULL};
     arena_init(&a, m);
     enum status st = sens_compute_with(&a, b->q, &c, &b->opt, &s, err);
     sens_fini(&s);
