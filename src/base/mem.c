@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include "base/large.h"
 
-enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20, ALIGN = 16, HUGE = 1 << 21 };
+enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20, ALIGN = 16 };
 
 struct arena_block {
     struct arena_block *next;
@@ -46,29 +46,44 @@ static bool reserve(struct mem *m, size_t n)
     return true;
 }
 
-/*
- * Asks for large pages inside a large block. Tables of millions of rows are
- * read in random order, and a missing translation then costs more than the
- * missing data. Only advice: without it everything works as well.
- */
-static void advise(void *p, size_t n)
-{
-    uintptr_t from = ((uintptr_t)p + HUGE - 1) & ~(uintptr_t)(HUGE - 1);
-    uintptr_t to = ((uintptr_t)p + n) & ~(uintptr_t)(HUGE - 1);
-    if (n >= 2 * (size_t)HUGE && from < to)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
-}
-
 void *mem_alloc(struct mem *m, size_t n)
 {
     if (!reserve(m, n))
         return NULL;
-    void *p = calloc(1, n ? n : 1);
+    void *p = large_is(n) ? large_alloc(n) : calloc(1, n ? n : 1);
     if (!p)
         atomic_fetch_sub(&m->used, n);
-    else
-        advise(p, n);
     return p;
+}
+
+static void release(void *p, size_t n)
+{
+    if (large_is(n))
+        large_free(p, n);
+    else
+        free(p);
+}
+
+/* From one kind of block to the other. */
+static void *move(void *p, size_t old_n, size_t new_n)
+{
+    void *q = large_is(new_n) ? large_alloc(new_n) : malloc(new_n);
+    if (!q)
+        return NULL;
+    if (p)
+        memcpy(q, p, old_n < new_n ? old_n : new_n);
+    if (p)
+        release(p, old_n);
+    return q;
+}
+
+static void *resize(void *p, size_t old_n, size_t new_n)
+{
+    if (large_is(old_n) != large_is(new_n))
+        return move(p, old_n, new_n);
+    if (large_is(new_n))
+        return large_resize(p, old_n, new_n);
+    return realloc(p, new_n ? new_n : 1);
 }
 
 void *mem_resize(struct mem *m, void *p, size_t old_n, size_t new_n)
@@ -77,7 +92,7 @@ void *mem_resize(struct mem *m, void *p, size_t old_n, size_t new_n)
         if (!reserve(m, new_n - old_n))
             return NULL;
     }
-    void *q = realloc(p, new_n ? new_n : 1);
+    void *q = resize(p, old_n, new_n);
     if (!q) {
         if (new_n > old_n)
             atomic_fetch_sub(&m->used, new_n - old_n);
@@ -85,8 +100,6 @@ void *mem_resize(struct mem *m, void *p, size_t old_n, size_t new_n)
     }
     if (new_n < old_n)
         atomic_fetch_sub(&m->used, old_n - new_n);
-    else
-        advise(q, new_n);
     return q;
 }
 
@@ -95,7 +108,7 @@ void mem_free(struct mem *m, void *p, size_t n)
     if (!p)
         return;
     atomic_fetch_sub(&m->used, n);
-    free(p);
+    release(p, n);
 }
 
 void mem_wipe(void *p, size_t n)

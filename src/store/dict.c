@@ -7,8 +7,8 @@ enum {
     TEXT_BLOCK = (1 << 16) - 16, /* sixteen fill an arena's block */
     FIRST_BITS = 8,
     MOST_BITS = 32,
-    WAITING = 48,       /* keys in a batch */
-    WAIT_TEXTS = 4096,  /* bytes of their texts */
+    WAITING = 128,      /* keys in a batch */
+    WAIT_TEXTS = 8192,  /* bytes of their texts */
     LONG_TEXT = 1 << 10 /* longer ones do not wait */
 };
 static const size_t most_entries = (size_t)3 << 30; /* load of 2^32 slots */
@@ -220,7 +220,8 @@ bool dict_put(struct dict *d, struct str key, uint32_t *out)
 /* --- batches --------------------------------------------------------------*/
 
 /* The entry that the first slot with this tag leads to, if it is near. */
-static const struct str *likely(const struct dict *d, uint32_t tag)
+static inline __attribute__((always_inline)) const struct str *
+likely(const struct dict *d, uint32_t tag)
 {
     enum { NEAR = 8 };
     size_t mask = ((size_t)1 << d->bits) - 1, at = place(tag, d->bits);
@@ -235,7 +236,7 @@ static const struct str *likely(const struct dict *d, uint32_t tag)
 }
 
 /* Slots were asked for when the keys came; now what they lead to. */
-static void fetch(const struct dict *d)
+static inline __attribute__((always_inline)) void fetch(const struct dict *d)
 {
     const struct str *at[WAITING];
     const struct dict_wait *w = d->wait;

@@ -13,9 +13,14 @@
 /* More than value_parse asks for beyond the text; entries between resets. */
 enum { PARSE_ROOM = 16384, PARSE_RESET = 1024 };
 
-/* A dictionary in order: numbers first (n_numbers items), then texts. */
+/*
+ * A dictionary in order, in one block of 16 bytes an entry: numbers as items
+ * from its front, texts as keys of 8 bytes from its end, and between them as
+ * much room again as the texts take.
+ */
 struct entries {
-    struct order_item *items; /* n */
+    struct order_item *items; /* the block, of n */
+    uint64_t *end;            /* of the block */
     size_t n, n_numbers;
     bool texts_repeat; /* canonical texts, too, may be equal */
     struct str *texts; /* the builder's, canonical by now */
@@ -84,21 +89,29 @@ static enum status set_entry(struct store_loader *l, struct builder *b,
     return keep(b, text, s) ? OK : store_nomem(l->st->mem, err);
 }
 
+static void sort_entries(struct entries *es)
+{
+    size_t n = es->n - es->n_numbers;
+    order_numbers(es->items, es->n_numbers, es->texts);
+    order_texts(es->end - n, es->end - 2 * n, n, es->texts);
+}
+
 static enum status read_entries(struct store_loader *l, struct builder *b,
                                 struct entries *es, struct err *err)
 {
-    size_t texts = es->n; /* texts fill the array from its end */
+    uint64_t *key = es->end;
     for (size_t i = 0; i < es->n; i++) {
         bool number;
         uint64_t head;
         if (i % PARSE_RESET == 0)
             arena_fini(&l->scratch);
         TRY(set_entry(l, b, &es->texts[i], &number, &head, err));
-        size_t at = number ? es->n_numbers++ : --texts;
-        es->items[at] = (struct order_item){head, (uint32_t)i};
+        if (number)
+            es->items[es->n_numbers++] = (struct order_item){head, (uint32_t)i};
+        else
+            *--key = i;
     }
-    order_numbers(es->items, es->n_numbers, es->texts);
-    order_texts(es->items + texts, es->n - texts, es->texts);
+    sort_entries(es);
     return OK;
 }
 
@@ -224,31 +237,51 @@ static enum status finish_int(struct store_loader *l, struct builder *b,
     return s;
 }
 
-/*
- * Sorted entries to the final dictionary, which takes the place of the items
- * (never more of them than were read); to[id] is the final code. Equal values
- * are neighbours and have equal canonical texts.
- */
-static size_t number_entries(const struct entries *es, struct str *dict,
-                             uint32_t *to, size_t *n_numeric)
+static struct str next_text(const struct entries *es, const uint64_t *key)
 {
-    enum { AHEAD = 8 };
-    struct str last = {NULL, 0};
+    enum { AHEAD = 16 };
+    if (es->end - key > AHEAD)
+        __builtin_prefetch(&es->texts[(uint32_t)key[AHEAD]]);
+    return es->texts[(uint32_t)*key];
+}
+
+/* Numbers of the final dictionary; equal ones are neighbours and have equal
+ * canonical texts. */
+static size_t number_numbers(const struct entries *es, char *dict, uint32_t *to)
+{
     size_t n = 0;
-    *n_numeric = 0;
-    for (size_t i = 0; i < es->n; i++) {
+    struct str last = {NULL, 0};
+    for (size_t i = 0; i < es->n_numbers; i++) {
         uint32_t id = es->items[i].id;
         struct str s = es->texts[id];
-        if (i + AHEAD < es->n)
-            __builtin_prefetch(&es->texts[es->items[i + AHEAD].id]);
-        bool may_repeat =
-            i && i != es->n_numbers && (i < es->n_numbers || es->texts_repeat);
-        if (!may_repeat || !str_eq(last, s)) {
-            *n_numeric += i < es->n_numbers;
-            last = s;
-            memcpy(&dict[n++], &s, sizeof s);
-        }
+        if (!i || !str_eq(last, s))
+            memcpy(dict + sizeof s * n++, &s, sizeof s);
         to[id] = (uint32_t)(n - 1);
+        last = s;
+    }
+    return n;
+}
+
+/*
+ * Sorted entries to the final dictionary, which takes the place of the block:
+ * what is written for an entry never reaches the next one to be read, since a
+ * key is 8 bytes before the end for each text to come, and an entry of the
+ * dictionary 16 behind the front. to[id] is the final code.
+ */
+static size_t number_entries(const struct entries *es, char *dict, uint32_t *to,
+                             size_t *n_numeric)
+{
+    size_t n = number_numbers(es, dict, to);
+    struct str last = {NULL, 0};
+    *n_numeric = n;
+    for (uint64_t *key = es->end - (es->n - es->n_numbers); key < es->end;
+         key++) {
+        struct str s = next_text(es, key);
+        uint32_t id = (uint32_t)*key;
+        if (!es->texts_repeat || n == *n_numeric || !str_eq(last, s))
+            memcpy(dict + sizeof s * n++, &s, sizeof s);
+        to[id] = (uint32_t)(n - 1);
+        last = s;
     }
     return n;
 }
@@ -314,6 +347,7 @@ static enum status finish_dict(struct store_loader *l, struct builder *b,
     es.items = mem_alloc(m, size);
     if (!es.items)
         return store_nomem(m, err);
+    es.end = (uint64_t *)(void *)(es.items + es.n);
     enum status s = read_entries(l, b, &es, err);
     if (s == OK)
         s = b->want == T_UNKNOWN && all_int(&es)

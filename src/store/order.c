@@ -1,167 +1,273 @@
 /*
- * Sorting dictionary entries, in place. Texts: radix sort on the eight bytes
- * behind what all have in common, then within runs of equal bytes on the next
- * eight. Numbers: radix sort on the nearest double, which never goes down
- * where the number goes up; ties by the exact value. Dictionaries of millions
- * of entries are sorted at some tens of nanoseconds an entry instead of a
- * microsecond for qsort with a comparison.
+ * Sorting texts bytewise. Texts of one column use few different bytes at each
+ * place (ten digits, one "@"), so eight places are counted first and written
+ * as one number of 32 bits, each byte by its rank among those that occur:
+ * most texts are then told apart by three passes of a radix sort over words
+ * of eight bytes, whatever they begin with. Runs that are still equal are
+ * sorted by the places behind.
+ *
+ * Cost: some twenty nanoseconds a text in dictionaries of millions, a third
+ * of a radix sort by bytes. The stack stays small, because the largest run is
+ * sorted in a loop: the others are at most half, so calls nest log2 n deep.
  */
 #include "store/order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <endian.h>
 #include <string.h>
-#include "schema/value.h"
 
-enum { SMALL = 32 };
-
-static void insertion_sort(struct order_item *p, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        struct order_item x = p[i];
-        size_t j = i;
-        for (; j > 0 && p[j - 1].head > x.head; j--)
-            p[j] = p[j - 1];
-        p[j] = x;
-    }
-}
-
-struct bucket {
-    size_t at, end; /* unplaced items of the bucket: [at, end) */
+enum {
+    FEW = 4,    /* compared as texts */
+    SMALL = 48, /* compared by heads of eight bytes */
+    PLACES = 8,
+    MOST_BITS = 11 /* of a digit: its counters stay in the nearest cache */
 };
 
-static unsigned byte_of(const struct order_item *x, unsigned shift)
+static uint64_t be64_at(const char *p)
 {
-    return (unsigned)(x->head >> shift) & 255;
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    return be64toh(w);
 }
 
-/* Buckets by one byte; false if all items have the same byte there. */
-static bool count_bytes(const struct order_item *p, size_t n, unsigned shift,
-                        struct bucket b[static 256])
+static uint64_t be32_at(const char *p)
 {
-    size_t count[256] = {0}, sum = 0;
-    for (size_t i = 0; i < n; i++)
-        count[byte_of(&p[i], shift)]++;
-    if (count[byte_of(&p[0], shift)] == n)
-        return false;
-    for (size_t i = 0; i < 256; i++) {
-        b[i].at = sum;
-        sum += count[i];
-        b[i].end = sum;
-    }
-    return true;
+    uint32_t w;
+    memcpy(&w, p, sizeof w);
+    return be32toh(w);
 }
 
-/* Every item into its bucket, in place: the one in hand goes where it
- * belongs, and what lay there is taken into the hand. */
-static void place_items(struct order_item *p, unsigned shift,
-                        struct bucket b[static 256])
+/* Bytes depth .. depth + 7, the first one highest, zero beyond the end. */
+static inline uint64_t head_at(struct str s, size_t depth)
 {
-    for (unsigned i = 0; i < 256; i++)
-        while (b[i].at < b[i].end) {
-            struct order_item x = p[b[i].at];
-            unsigned k;
-            while ((k = byte_of(&x, shift)) != i) {
-                struct order_item y = p[b[k].at];
-                p[b[k].at++] = x;
-                x = y;
-            }
-            p[b[i].at++] = x;
-        }
-}
-
-static void sort_heads(struct order_item *p, size_t n, unsigned bytes)
-{
-    struct bucket b[256];
-    while (n > SMALL && bytes && !count_bytes(p, n, bytes * 8 - 8, b))
-        bytes--;
-    if (n <= SMALL) {
-        insertion_sort(p, n);
-        return;
-    }
-    if (!bytes)
-        return;
-    place_items(p, bytes * 8 - 8, b);
-    for (size_t i = 0, from = 0; i < 256; from = b[i++].end)
-        if (b[i].end - from > 1)
-            sort_heads(p + from, b[i].end - from, bytes - 1);
-}
-
-/* Bytes depth .. depth + 7, zero beyond the end. */
-static uint64_t head_at(struct str s, size_t depth)
-{
-    uint64_t h = 0;
+    const unsigned char *u = (const unsigned char *)s.p + depth;
+    const char *p = s.p + depth;
     size_t n = s.n > depth ? s.n - depth : 0;
-    if (n >= 8) {
-        memcpy(&h, s.p + depth, 8);
-        return __builtin_bswap64(h);
-    }
-    for (size_t i = 0; i < 8; i++)
-        h = h << 8 | (i < n ? (unsigned char)s.p[depth + i] : 0);
-    return h;
+    uint64_t h;
+    if (n >= 8)
+        return be64_at(p);
+    if (!n)
+        return 0;
+    if (n >= 4) /* two halves that overlap */
+        h = be32_at(p) << (8 * n - 32) | be32_at(p + n - 4);
+    else if (n == 3)
+        h = (uint64_t)u[0] << 16 | (uint64_t)u[1] << 8 | u[2];
+    else
+        h = n == 2 ? (uint64_t)u[0] << 8 | u[1] : u[0];
+    return h << (64 - 8 * n);
 }
 
-/*
- * Items with equal bytes up to `depth`: those that end before it (they differ
- * in zero bytes at their ends only) go first, by length. Returns their
- * number; at most eight, the texts being distinct.
- */
-static size_t ended_first(struct order_item *p, size_t n,
-                          const struct str *texts, size_t depth)
+static uint32_t id_of(uint64_t key)
 {
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (texts[p[i].id].n > depth)
-            continue;
-        struct order_item x = p[i];
-        p[i] = p[m];
-        size_t j = m++;
-        for (; j > 0 && texts[p[j - 1].id].n > texts[x.id].n; j--)
-            p[j] = p[j - 1];
-        p[j] = x;
-    }
-    return m;
+    return (uint32_t)key;
 }
 
-static void sort_few(struct order_item *p, size_t n, const struct str *texts)
+/* --- eight places as one number -------------------------------------------*/
+
+struct places {
+    uint32_t part[PLACES][256]; /* what a byte at a place adds */
+    unsigned n;                 /* places that are told apart */
+    unsigned bits;              /* of the number */
+};
+
+static unsigned byte_at(uint64_t head, unsigned place)
+{
+    return (unsigned)(head >> (56 - 8 * place)) & 255;
+}
+
+/* Ranks of the bytes that occur; returns how many there are. */
+static uint32_t rank_bytes(const uint8_t seen[static 256],
+                           uint32_t rank[static 256])
+{
+    uint32_t n = 0;
+    for (unsigned b = 0; b < 256; b++) {
+        rank[b] = n;
+        n += seen[b];
+    }
+    return n;
+}
+
+/* As many places as fit into 32 bits; four always do. */
+static void read_places(struct places *x, const uint64_t *keys, size_t n,
+                        const struct str *texts, size_t depth)
+{
+    uint8_t seen[PLACES][256] = {{0}};
+    uint32_t count[PLACES];
+    uint64_t values = 1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = head_at(texts[id_of(keys[i])], depth);
+        for (unsigned k = 0; k < PLACES; k++)
+            seen[k][byte_at(h, k)] = 1;
+    }
+    for (x->n = 0; x->n < PLACES; x->n++) {
+        uint32_t m = rank_bytes(seen[x->n], x->part[x->n]);
+        if (values * m > (uint64_t)1 << 32)
+            break;
+        count[x->n] = m;
+        values *= m;
+    }
+    x->bits = values > 1 ? 64 - (unsigned)__builtin_clzll(values - 1) : 0;
+    for (unsigned k = 0; k < x->n; k++) {
+        values /= count[k];
+        for (unsigned b = 0; b < 256; b++)
+            x->part[k][b] = (uint32_t)(x->part[k][b] * values);
+    }
+    for (unsigned k = x->n; k < PLACES; k++)
+        memset(x->part[k], 0, sizeof x->part[k]);
+}
+
+static void write_numbers(const struct places *x, const uint64_t *from,
+                          uint64_t *to, size_t n, const struct str *texts,
+                          size_t depth)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = head_at(texts[id_of(from[i])], depth);
+        uint32_t number = 0;
+        for (unsigned k = 0; k < PLACES; k++)
+            number += x->part[k][byte_at(h, k)];
+        to[i] = (uint64_t)number << 32 | id_of(from[i]);
+    }
+}
+
+/* One pass: stable, by `bits` bits from `shift` on. */
+static void pass(const uint64_t *from, uint64_t *to, size_t n, unsigned shift,
+                 unsigned bits)
+{
+    uint32_t at[1 << MOST_BITS], sum = 0;
+    size_t mask = ((size_t)1 << bits) - 1;
+    memset(at, 0, (mask + 1) * sizeof *at);
+    for (size_t i = 0; i < n; i++)
+        at[(from[i] >> shift) & mask]++;
+    for (size_t b = 0; b <= mask; b++) {
+        uint32_t count = at[b];
+        at[b] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[at[(from[i] >> shift) & mask]++] = from[i];
+}
+
+/* Narrow digits for few keys, which would pay for counters. */
+static unsigned digit_bits(size_t n)
+{
+    unsigned bits = 63 - (unsigned)__builtin_clzll(n);
+    return bits < MOST_BITS ? bits : MOST_BITS;
+}
+
+/* Sorts by the next places and returns how many; equal ones have equal upper
+ * halves. `other` has room for n keys. */
+static size_t by_places(uint64_t *keys, uint64_t *other, size_t n,
+                        const struct str *texts, size_t depth)
+{
+    struct places x;
+    read_places(&x, keys, n, texts, depth);
+    unsigned most = digit_bits(n), passes = (x.bits + most - 1) / most;
+    unsigned bits = passes ? (x.bits + passes - 1) / passes : 0;
+    uint64_t *from = passes % 2 ? other : keys;
+    write_numbers(&x, keys, from, n, texts, depth);
+    for (unsigned i = 0; i < passes; i++) {
+        uint64_t *to = from == keys ? other : keys;
+        pass(from, to, n, 32 + i * bits, bits);
+        from = to;
+    }
+    return x.n;
+}
+
+/* --- few texts ------------------------------------------------------------*/
+
+/* The same for up to SMALL keys, by the next eight bytes. */
+static size_t by_heads(uint64_t *keys, size_t n, const struct str *texts,
+                       size_t depth)
+{
+    uint64_t head[SMALL], run = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = head_at(texts[id_of(keys[i])], depth), key = keys[i];
+        size_t j = i;
+        for (; j > 0 && head[j - 1] > h; j--) {
+            head[j] = head[j - 1];
+            keys[j] = keys[j - 1];
+        }
+        head[j] = h;
+        keys[j] = key;
+    }
+    for (size_t i = 0; i < n; i++) {
+        run += i && head[i] != head[i - 1];
+        keys[i] = run << 32 | id_of(keys[i]);
+    }
+    return 8;
+}
+
+static void by_texts(uint64_t *keys, size_t n, const struct str *texts)
 {
     for (size_t i = 1; i < n; i++) {
-        struct order_item x = p[i];
+        uint64_t x = keys[i];
         size_t j = i;
-        for (; j > 0 && str_cmp(texts[p[j - 1].id], texts[x.id]) > 0; j--)
-            p[j] = p[j - 1];
-        p[j] = x;
+        for (; j > 0 && str_cmp(texts[id_of(keys[j - 1])], texts[id_of(x)]) > 0;
+             j--)
+            keys[j] = keys[j - 1];
+        keys[j] = x;
     }
 }
 
-static void sort_span(struct order_item *p, size_t n, const struct str *texts,
-                      size_t depth)
+/* --- all of them ----------------------------------------------------------*/
+
+struct span {
+    size_t at, n;
+};
+
+/*
+ * Keys with equal bytes up to `depth`: those that end before it (they differ
+ * in zero bytes at their ends only) go first, by length. Gives the rest, which
+ * has bytes to compare; of distinct texts at most eight ended.
+ */
+static struct span behind(uint64_t *keys, struct span s,
+                          const struct str *texts, size_t depth)
 {
-    while (n > 1) {
-        if (n <= 4) {
-            sort_few(p, n, texts);
-            return;
-        }
-        for (size_t i = 0; i < n; i++)
-            p[i].head = head_at(texts[p[i].id], depth);
-        sort_heads(p, n, 8);
-        depth += 8;
-        if (p[0].head != p[n - 1].head)
-            break;
-        /* One run: go on in place, so that a long common prefix does not
-         * cost stack. */
-        size_t ended = ended_first(p, n, texts, depth);
-        p += ended;
-        n -= ended;
-    }
-    for (size_t i = 0, j; n > 1 && i < n; i = j) {
-        for (j = i + 1; j < n && p[j].head == p[i].head; j++)
-            ;
-        if (j - i < 2)
+    uint64_t *p = keys + s.at;
+    size_t m = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (texts[id_of(p[i])].n > depth)
             continue;
-        size_t ended = ended_first(p + i, j - i, texts, depth);
-        sort_span(p + i + ended, j - i - ended, texts, depth);
+        uint64_t x = p[i];
+        p[i] = p[m];
+        size_t j = m++;
+        for (; j > 0 && texts[id_of(p[j - 1])].n > texts[id_of(x)].n; j--)
+            p[j] = p[j - 1];
+        p[j] = x;
     }
+    return (struct span){s.at + m, s.n - m};
+}
+
+static size_t run_length(const uint64_t *keys, size_t n)
+{
+    size_t i = 1;
+    while (i < n && keys[i] >> 32 == keys[0] >> 32)
+        i++;
+    return i;
+}
+
+static void sort_span(uint64_t *keys, uint64_t *other, struct span s,
+                      const struct str *texts, size_t depth)
+{
+    while (s.n > FEW) {
+        uint64_t *p = keys + s.at;
+        struct span largest = {s.at, 1};
+        depth += s.n <= SMALL ? by_heads(p, s.n, texts, depth)
+                              : by_places(p, other + s.at, s.n, texts, depth);
+        for (size_t i = 0, n; i < s.n; i += n) {
+            n = run_length(p + i, s.n - i);
+            struct span run = {s.at + i, n};
+            if (n > largest.n) {
+                struct span swap = largest;
+                largest = run;
+                run = swap;
+            }
+            if (run.n > 1)
+                sort_span(keys, other, behind(keys, run, texts, depth), texts,
+                          depth);
+        }
+        s = behind(keys, largest, texts, depth);
+    }
+    by_texts(keys + s.at, s.n, texts);
 }
 
 static size_t common_bytes(struct str a, struct str b)
@@ -173,68 +279,19 @@ static size_t common_bytes(struct str a, struct str b)
 }
 
 /* Bytes that all texts begin with: "user-", a date's century. */
-static size_t common_prefix(const struct order_item *p, size_t n,
+static size_t common_prefix(const uint64_t *keys, size_t n,
                             const struct str *texts)
 {
-    struct str first = texts[p[0].id];
+    struct str first = texts[id_of(keys[0])];
     for (size_t i = 1; i < n && first.n; i++)
-        first.n = common_bytes(first, texts[p[i].id]);
+        first.n = common_bytes(first, texts[id_of(keys[i])]);
     return first.n;
 }
 
-void order_texts(struct order_item *items, size_t n, const struct str *texts)
+void order_texts(uint64_t *keys, uint64_t *other, size_t n,
+                 const struct str *texts)
 {
     if (n > 1)
-        sort_span(items, n, texts, common_prefix(items, n, texts));
-}
-
-uint64_t order_double_head(double d)
-{
-    uint64_t bits;
-    memcpy(&bits, &d, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-/*
- * A double near the number, as a word that rises with it; NaN is the largest.
- * Texts are cut after CUT characters, all at the same place, so a larger
- * number never gets a smaller head.
- */
-uint64_t order_number_head(struct str s)
-{
-    enum { CUT = 56, MAX_DROPPED = 99999 };
-    char buf[CUT + 16];
-    const char *point = memchr(s.p, '.', s.n);
-    size_t whole = point ? (size_t)(point - s.p) : s.n;
-    size_t n = s.n < CUT ? s.n : CUT;
-    size_t dropped = whole > n ? whole - n : 0;
-    memcpy(buf, s.p, n);
-    buf[n] = 0;
-    if (dropped)
-        snprintf(buf + n, sizeof buf - n, "e%zu",
-                 dropped < MAX_DROPPED ? dropped : MAX_DROPPED);
-    return order_double_head(strtod(buf, NULL));
-}
-
-static int by_number(const void *pa, const void *pb, void *texts)
-{
-    const struct order_item *a = pa, *b = pb;
-    const struct str *t = texts;
-    struct value x = {.type = T_DEC, .s = t[a->id]};
-    struct value y = {.type = T_DEC, .s = t[b->id]};
-    return value_cmp(&x, &y);
-}
-
-void order_numbers(struct order_item *items, size_t n, const struct str *texts)
-{
-    if (n < 2)
-        return;
-    sort_heads(items, n, 8);
-    for (size_t i = 0, j; i < n; i = j) {
-        for (j = i + 1; j < n && items[j].head == items[i].head; j++)
-            ;
-        if (j - i > 1)
-            qsort_r(items + i, j - i, sizeof *items, by_number,
-                    (void *)(uintptr_t)texts);
-    }
+        sort_span(keys, other, (struct span){0, n}, texts,
+                  common_prefix(keys, n, texts));
 }

@@ -36,31 +36,25 @@ static void add(struct texts *x, const char *p, size_t n)
     x->used += n;
 }
 
-static struct order_item *sorted(struct texts *x, bool numbers)
-{
-    struct order_item *items = calloc(x->n + 1, sizeof *items);
-    for (size_t i = 0; i < x->n; i++) {
-        items[i].id = (uint32_t)i;
-        if (numbers)
-            items[i].head = order_number_head(x->t[i]);
-    }
-    (numbers ? order_numbers : order_texts)(items, x->n, x->t);
-    return items;
-}
-
-/* Rising, and every text once. */
+/* Rising, and every text once; the upper halves of keys may hold anything. */
 static void check_texts(struct texts *x)
 {
-    struct order_item *items = sorted(x, false);
+    uint64_t *keys = calloc(2 * x->n + 1, sizeof *keys), *other = keys + x->n;
     bool *seen = calloc(x->n + 1, sizeof *seen);
+    for (size_t i = 0; i < x->n; i++)
+        keys[i] = i * 0x9e3779b900000000u | i;
+    keys[2 * x->n] = 4711;
+    order_texts(keys, other, x->n, x->t);
+    assert_int_equal(keys[2 * x->n], 4711);
     for (size_t i = 0; i < x->n; i++) {
-        assert_false(seen[items[i].id]);
-        seen[items[i].id] = true;
+        uint32_t id = (uint32_t)keys[i];
+        assert_true(id < x->n && !seen[id]);
+        seen[id] = true;
         if (i)
-            assert_true(str_cmp(x->t[items[i - 1].id], x->t[items[i].id]) < 0);
+            assert_true(str_cmp(x->t[(uint32_t)keys[i - 1]], x->t[id]) < 0);
     }
     free(seen);
-    free(items);
+    free(keys);
 }
 
 /* Few letters, zero bytes, long common prefixes, ends inside the window. */
@@ -81,6 +75,52 @@ static void texts(void **state)
         }
         check_texts(x);
     }
+    free(x);
+}
+
+/*
+ * All shapes of what the passes see: from one byte to all at a place, so that
+ * from four to eight places fit into a number, sizes around every limit, and
+ * runs that stay equal for many places beside others that do not.
+ */
+static void shapes(void **state)
+{
+    static const size_t sizes[] = {2, 4, 5, 47, 48, 49, 64, 300, 1900, MOST};
+    uint64_t seed = 11;
+    struct texts *x = calloc(1, sizeof *x);
+    (void)state;
+    for (unsigned round = 0; round < 90; round++) {
+        unsigned letters = (unsigned[]){2, 10, 16, 26, 64, 256}[round % 6];
+        size_t want = sizes[round % 10], most = 3 + next(&seed) % 24;
+        x->n = x->used = 0;
+        for (size_t i = 0; i < want; i++) {
+            char p[80];
+            size_t n = next(&seed) % (most + 1), same = next(&seed) % 4;
+            for (size_t k = 0; k < n; k++)
+                p[k] = (char)(k / 8 < same
+                                  ? 'a' + same
+                                  : 256 - letters + next(&seed) % letters);
+            add(x, p, n);
+        }
+        check_texts(x);
+    }
+    free(x);
+}
+
+/* The largest run never the first, calls as deep as they go. */
+static void nested(void **state)
+{
+    struct texts *x = calloc(1, sizeof *x);
+    char p[420];
+    (void)state;
+    memset(p, 'm', sizeof p);
+    for (size_t depth = 0; depth < 400; depth++)
+        for (char c = 'a'; c < 'a' + 10; c++) {
+            p[depth] = c;
+            add(x, p, depth + 1 + (size_t)(c % 3));
+            p[depth] = 'm';
+        }
+    check_texts(x);
     free(x);
 }
 
@@ -141,7 +181,10 @@ static void numbers(void **state)
     add(x, "NaN", 3);
     add(x, "Infinity", 8);
     add(x, "-Infinity", 9);
-    struct order_item *items = sorted(x, true);
+    struct order_item *items = calloc(x->n, sizeof *items);
+    for (size_t i = 0; i < x->n; i++)
+        items[i] = (struct order_item){order_number_head(x->t[i]), (uint32_t)i};
+    order_numbers(items, x->n, x->t);
     for (size_t i = 1; i < x->n; i++) {
         struct value l = {.type = T_DEC, .s = x->t[items[i - 1].id]};
         struct value r = {.type = T_DEC, .s = x->t[items[i].id]};
@@ -155,8 +198,8 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(staircase),
+        cmocka_unit_test(texts),   cmocka_unit_test(shapes),
+        cmocka_unit_test(nested),  cmocka_unit_test(staircase),
         cmocka_unit_test(numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
