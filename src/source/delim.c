@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/lanes.h"
 
-enum { FIRST_CAP = 1 << 20, SLACK = 16 };
+enum { FIRST_CAP = 1 << 20, READ_PAST = LANES_BYTES, SLACK = READ_PAST + 16 };
 /* A record beyond this is taken for a file that is not delimited text. */
 static const size_t max_cap = (size_t)1 << 28;
 
@@ -125,7 +126,7 @@ enum status delim_fill(struct delim *d, bool need_more, struct err *err)
         if (d->end > had)
             break;
     }
-    memset(d->buf + d->filled, 0, 8); /* read with the last line */
+    memset(d->buf + d->filled, 0, READ_PAST); /* read with the last line */
     if (need_more && d->end == had)
         return delim_bad(d, d->line, err, "quoted field is not closed");
     return OK;

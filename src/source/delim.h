@@ -22,8 +22,8 @@ struct delim {
     struct mem *mem;
     const char *path;
     int fd;
-    char *buf; /* cap bytes and SLACK more; 8 bytes behind the last one that
-                * was filled are there to be read */
+    char *buf; /* cap bytes and SLACK more; LANES_BYTES behind the last one
+                * that was filled are there to be read */
     size_t cap;
     size_t pos, end; /* unread: [pos, end), and buf[end - 1] is '\n' */
     size_t filled;   /* bytes in buf; those from end on are half a line */

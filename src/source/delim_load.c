@@ -3,7 +3,7 @@
  *
  * The hot loop: one pass over the bytes, integers go straight from digits to
  * the column's array, nothing is allocated and no field is copied, except for
- * quoted fields with quotes inside. Ends of other fields are looked for eight
+ * quoted fields with quotes inside. Ends of other fields are looked for sixteen
  * bytes at a time. The loop is compiled three times, once for each separator.
  * It needs no bounds check, because the window ends with a line end; only
  * quoted fields look at the end, and a record whose quote is still open there
@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/lanes.h"
 #include "source/internal.h"
 #include "store/packed.h"
 
@@ -140,40 +141,16 @@ static enum status plain_field(struct feed *f, const char *start, const char *q,
     return s == OK ? OK : cell_failed(f, s);
 }
 
-INLINE uint64_t every_byte(char c)
-{
-    return 0x0101010101010101u * (unsigned char)c;
-}
-
-/* The first byte lowest, on every machine. */
-INLINE uint64_t eight_bytes(const char *p)
-{
-    uint64_t w;
-    memcpy(&w, p, 8);
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? w : __builtin_bswap64(w);
-}
-
-/* The high bit of each zero byte, and perhaps of bytes behind the first. */
-INLINE uint64_t zero_bytes(uint64_t w)
-{
-    return (w - every_byte(1)) & ~w & every_byte('\x80');
-}
-
-/* The first place from q on that ends a field, eight bytes at a time. */
+/* The first place from q on that ends a field, sixteen bytes at a time. */
 INLINE const char *field_end(const char *q, char sep)
 {
     for (;;) {
-        uint64_t w = eight_bytes(q), hit;
-        hit = zero_bytes(w ^ every_byte(sep)) |
-              zero_bytes(w ^ every_byte('\n')) |
-              zero_bytes(w ^ every_byte('\r'));
-        if (sep == ' ')
-            hit |= zero_bytes(w ^ every_byte('\t'));
+        unsigned hit = lanes_bytes(q, sep, sep == ' ' ? '\t' : sep, '\n', '\r');
         if (!hit) {
-            q += 8;
+            q += LANES_BYTES;
             continue;
         }
-        q += __builtin_ctzll(hit) / 8;
+        q += __builtin_ctz(hit);
         if (ends_field(q, sep))
             return q;
         q++; /* a CR inside the field */

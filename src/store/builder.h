@@ -29,10 +29,11 @@ struct builder {
     enum builder_mode mode;
     bool plain_int; /* B_I64 and INT or undeclared: takes integers as is */
     bool packs;     /* B_DICT and DEC or undeclared: numbers go in packed */
-    int64_t *i64;   /* these four: capacity l->cap rows */
+    int64_t *i64;   /* one of these three, of `cap` rows */
     double *f64;
     uint32_t *code;
-    uint64_t *nulls; /* NULL until the first null */
+    uint64_t *nulls; /* NULL until the first null; of null_cap rows */
+    size_t cap, null_cap;
     struct dict dict;
 };
 
@@ -41,7 +42,7 @@ struct store_loader {
     size_t table;
     struct builder *cols; /* the wanted ones */
     size_t n_cols;
-    size_t n_rows, cap;
+    size_t n_rows, cap;   /* room that every column has */
     struct arena arena;   /* of the loader */
     struct arena scratch; /* for parsing one cell; emptied now and then */
     size_t scratch_uses;

@@ -79,7 +79,7 @@ static enum status demote(struct store_loader *l, struct builder *b,
 {
     struct mem *m = l->st->mem;
     char buf[24];
-    b->code = mem_alloc(m, l->cap * sizeof *b->code);
+    b->code = mem_alloc(m, b->cap * sizeof *b->code);
     if (!b->code)
         return store_nomem(m, err);
     for (size_t row = 0; row < l->n_rows; row++) {
@@ -88,7 +88,7 @@ static enum status demote(struct store_loader *l, struct builder *b,
         if (!dict_later(&b->dict, int_key(b->i64[row], buf), b->code, row))
             return dict_failed(l, b, err);
     }
-    mem_free(m, b->i64, l->cap * sizeof *b->i64);
+    mem_free(m, b->i64, b->cap * sizeof *b->i64);
     b->i64 = NULL;
     b->mode = B_DICT;
     b->plain_int = false;
@@ -118,7 +118,7 @@ static enum status text_to_dict(struct store_loader *l, struct builder *b,
                                 struct str s, struct err *err)
 {
     uint64_t packed;
-    if (b->packs && packed_read(s, &packed))
+    if (b->packs && s.n && packed_may_begin(s.p[0]) && packed_read(s, &packed))
         s = dict_number(packed);
     else if (!fits(l, b, s))
         return bad_cell(b, s, err);
@@ -173,6 +173,7 @@ enum status cell_null(struct store_loader *l, size_t i, struct err *err)
         b->nulls = mem_alloc(l->st->mem, null_words(l->cap) * sizeof *b->nulls);
         if (!b->nulls)
             return store_nomem(l->st->mem, err);
+        b->null_cap = l->cap;
     }
     b->nulls[row >> 6] |= (uint64_t)1 << (row & 63);
     if (b->mode == B_I64)

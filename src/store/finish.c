@@ -28,6 +28,9 @@ struct entries {
 
 static bool may_be_number(struct str s)
 {
+    /* Above blanks, signs and digits nothing begins a number. */
+    if (s.n && (unsigned char)s.p[0] > '9')
+        return false;
     s = str_trim(s);
     return s.n && strchr("0123456789+-.", s.p[0]) && s.p[0];
 }
@@ -151,7 +154,7 @@ static enum status finish_nulls(struct store_loader *l, struct builder *b,
 {
     if (!b->nulls)
         return OK;
-    TRY(cut(l->st->mem, (void **)&b->nulls, null_words(l->cap) * 8,
+    TRY(cut(l->st->mem, (void **)&b->nulls, null_words(b->null_cap) * 8,
             null_words(l->n_rows) * 8, err));
     out->nulls = b->nulls;
     b->nulls = NULL;
@@ -200,12 +203,12 @@ static enum status finish_plain(struct store_loader *l, struct builder *b,
     struct mem *m = l->st->mem;
     out->type = b->want == T_UNKNOWN ? T_INT : b->want;
     if (b->mode == B_F64) {
-        TRY(cut(m, (void **)&b->f64, l->cap * 8, l->n_rows * 8, err));
+        TRY(cut(m, (void **)&b->f64, b->cap * 8, l->n_rows * 8, err));
         out->f64 = b->f64;
         b->f64 = NULL;
         return OK;
     }
-    return finish_ints(l, &b->i64, l->cap, out, err);
+    return finish_ints(l, &b->i64, b->cap, out, err);
 }
 
 static bool row_is_null(const uint64_t *nulls, size_t row)
@@ -323,7 +326,7 @@ static enum status finish_codes(struct store_loader *l, struct builder *b,
     dict_fini(&b->dict);
     renumber(l, b, to);
     mem_free(m, to, es->n * sizeof *to);
-    TRY(cut(m, (void **)&b->code, l->cap * 4, l->n_rows * 4, err));
+    TRY(cut(m, (void **)&b->code, b->cap * 4, l->n_rows * 4, err));
     out->code = b->code;
     b->code = NULL;
     TRY(cut(m, &dict, size, n * sizeof(struct str), err));
@@ -343,7 +346,7 @@ static enum status finish_dict(struct store_loader *l, struct builder *b,
                          .texts = b->dict.entries,
                          .texts_repeat = b->want == T_UUID};
     size_t size = es.n * sizeof *es.items;
-    dict_drop_slots(&b->dict);
+    dict_drop_table(&b->dict);
     es.items = mem_alloc(m, size);
     if (!es.items)
         return store_nomem(m, err);

@@ -56,10 +56,10 @@ enum status store_load_begin(struct store *st, size_t table, const bool *wanted,
 void builder_fini(struct store_loader *l, struct builder *b)
 {
     struct mem *m = l->st->mem;
-    mem_free(m, b->i64, l->cap * sizeof *b->i64);
-    mem_free(m, b->f64, l->cap * sizeof *b->f64);
-    mem_free(m, b->code, l->cap * sizeof *b->code);
-    mem_free(m, b->nulls, null_words(l->cap) * sizeof *b->nulls);
+    mem_free(m, b->i64, b->cap * sizeof *b->i64);
+    mem_free(m, b->f64, b->cap * sizeof *b->f64);
+    mem_free(m, b->code, b->cap * sizeof *b->code);
+    mem_free(m, b->nulls, null_words(b->null_cap) * sizeof *b->nulls);
     dict_fini(&b->dict);
     b->i64 = NULL;
     b->f64 = NULL;
@@ -79,75 +79,57 @@ void store_load_abort(struct store_loader *l)
     mem_free(m, l, sizeof *l);
 }
 
-static bool grow_nulls(struct mem *m, struct builder *b, size_t old, size_t cap)
+static bool grow_nulls(struct mem *m, struct builder *b, size_t cap)
 {
-    if (!b->nulls)
+    if (!b->nulls || b->null_cap >= cap)
         return true;
-    size_t from = null_words(old), to = null_words(cap);
+    size_t from = null_words(b->null_cap), to = null_words(cap);
     uint64_t *p = mem_resize(m, b->nulls, from * 8, to * 8);
     if (!p)
         return false;
     memset(p + from, 0, (to - from) * 8);
     b->nulls = p;
+    b->null_cap = cap;
     return true;
 }
 
-/* One block of a column; the row type is known by its size. */
-static bool grow_block(struct mem *m, void **p, size_t old, size_t cap,
+/* The block of a column; the row type is known by its size. */
+static bool grow_block(struct mem *m, void **p, struct builder *b, size_t cap,
                        size_t size)
 {
-    void *q = mem_resize(m, *p, old * size, cap * size);
-    if (q)
-        *p = q;
-    return q != NULL;
+    if (b->cap >= cap)
+        return true;
+    void *q = mem_resize(m, *p, b->cap * size, cap * size);
+    if (!q)
+        return false;
+    *p = q;
+    b->cap = cap;
+    return true;
 }
 
-static bool grow_builder(struct mem *m, struct builder *b, size_t old,
-                         size_t cap)
+static bool grow_builder(struct mem *m, struct builder *b, size_t cap)
 {
     switch (b->mode) {
     case B_I64:
-        return grow_block(m, (void **)&b->i64, old, cap, sizeof *b->i64);
+        return grow_block(m, (void **)&b->i64, b, cap, sizeof *b->i64);
     case B_F64:
-        return grow_block(m, (void **)&b->f64, old, cap, sizeof *b->f64);
+        return grow_block(m, (void **)&b->f64, b, cap, sizeof *b->f64);
     case B_DICT:
-        return grow_block(m, (void **)&b->code, old, cap, sizeof *b->code);
+        return grow_block(m, (void **)&b->code, b, cap, sizeof *b->code);
     }
     return false;
 }
 
-static bool shrink_builder(struct mem *m, struct builder *b, size_t from,
-                           size_t to)
-{
-    return grow_builder(m, b, from, to);
-}
-
-/* All columns to one capacity, or none. */
+/* All columns to one capacity; those that have it keep it when one fails. */
 static bool grow_to(struct store_loader *l, size_t cap)
 {
     struct mem *m = l->st->mem;
-    size_t i = 0;
-    while (i < l->n_cols && grow_builder(m, &l->cols[i], l->cap, cap)) {
-        if (!grow_nulls(m, &l->cols[i], l->cap, cap)) {
-            (void)!shrink_builder(m, &l->cols[i], cap, l->cap);
-            break;
-        }
-        i++;
-    }
-    if (i == l->n_cols) {
-        l->cap = cap;
-        return true;
-    }
-    while (i-- > 0) { /* take back what has grown */
-        struct builder *b = &l->cols[i];
-        (void)!shrink_builder(m, b, cap, l->cap);
-        if (b->nulls) {
-            uint64_t *p = mem_resize(m, b->nulls, null_words(cap) * 8,
-                                     null_words(l->cap) * 8);
-            b->nulls = p ? p : b->nulls;
-        }
-    }
-    return false;
+    for (size_t i = 0; i < l->n_cols; i++)
+        if (!grow_builder(m, &l->cols[i], cap) ||
+            !grow_nulls(m, &l->cols[i], cap))
+            return false;
+    l->cap = cap;
+    return true;
 }
 
 enum status loader_grow(struct store_loader *l, struct err *err)

@@ -65,6 +65,12 @@ static inline bool packed_scan(const char **p, const char *end, uint64_t *out)
     return true;
 }
 
+/* What such a number begins with: most other texts are told by one byte. */
+static inline bool packed_may_begin(char c)
+{
+    return (unsigned char)(c - '-') <= '9' - '-';
+}
+
 /* The whole text is such a number. */
 bool packed_read(struct str s, uint64_t *out);
 /* The canonical text; returns its length. */

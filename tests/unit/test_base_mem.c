@@ -39,6 +39,54 @@ static void blocks_are_counted(void **state)
     assert_int_equal(atomic_load(&m.used), 0);
 }
 
+/* Blocks straight from the system, and the ways in and out of them. */
+static void large_blocks(void **state)
+{
+    static const size_t sizes[] = {
+        100,      9000000,  4194304,  4194303, 4194304, 4200001, 16777216,
+        50000000, 12000000, 12000001, 5000,    0,       8388608, 10};
+    struct mem m;
+    size_t n = 6000000;
+    (void)state;
+    mem_init(&m, 0);
+    unsigned char *p = mem_alloc(&m, n);
+    assert_true(p && all_zero((char *)p, n));
+    for (size_t i = 0; i < n; i++)
+        p[i] = (unsigned char)(i * 7 >> 3);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        size_t kept = n < sizes[k] ? n : sizes[k];
+        p = mem_resize(&m, p, n, sizes[k]);
+        n = sizes[k];
+        assert_non_null(p);
+        assert_int_equal(atomic_load(&m.used), n);
+        for (size_t i = 0; i < kept; i += 61)
+            assert_int_equal(p[i], (unsigned char)(i * 7 >> 3));
+        for (size_t i = 0; i < n; i++)
+            p[i] = (unsigned char)(i * 7 >> 3);
+    }
+    mem_free(&m, p, n);
+    assert_int_equal(atomic_load(&m.used), 0);
+    assert_null(mem_alloc(&m, (size_t)1 << 62)); /* the system says no */
+    assert_int_equal(atomic_load(&m.used), 0);
+    assert_false(atomic_load(&m.over_limit));
+}
+
+/* More than there is: the old block stays. */
+static void large_block_that_cannot_grow(void **state)
+{
+    struct mem m;
+    size_t n = 5000000;
+    (void)state;
+    mem_init(&m, 0);
+    char *p = mem_alloc(&m, n);
+    assert_non_null(p);
+    p[n - 1] = 3;
+    assert_null(mem_resize(&m, p, n, (size_t)1 << 62));
+    assert_int_equal(p[n - 1], 3);
+    assert_int_equal(atomic_load(&m.used), n);
+    mem_free(&m, p, n);
+}
+
 static void empty_block_is_a_block(void **state)
 {
     (void)state;
@@ -210,6 +258,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_counted),
+        cmocka_unit_test(large_blocks),
+        cmocka_unit_test(large_block_that_cannot_grow),
         cmocka_unit_test(empty_block_is_a_block),
         cmocka_unit_test(limit_holds),
         cmocka_unit_test(impossible_sizes_are_refused),
