@@ -3,8 +3,11 @@
  */
 #include "join/dom.h"
 
+/* One number for types that compare (type_comparable). */
 static int type_class(enum type t)
 {
+    if (t == T_TIMESTAMP)
+        return T_DATE;
     return t == T_DEC || t == T_REAL ? T_INT : (int)t;
 }
 

@@ -134,6 +134,38 @@ static void test_gap(void **state)
     }
 }
 
+/* A date is the midnight it begins with, wherever the two meet. */
+static void test_date_and_timestamp(void **state)
+{
+    static const char *const days[] = {"2020-01-01", "2020-01-02"};
+    static const char *const times[] = {
+        "2020-01-01 00:00:00", "2020-01-02 05:00:00", "2020-01-02 00:00:00"};
+    static const char *const rules[] = {
+        "Q(x) :- R(x), S(x).",
+        "Q(x,y) :- R(x), S(y), x < y.",
+        "Q(x,y) :- R(x), S(y), x <= y.",
+        "Q(x,y) :- R(x), S(y), x != y.",
+    };
+    static const uint64_t want[] = {2, 3, 5, 4};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct mem m;
+        struct world w;
+        struct err err;
+        u128 v = 0;
+        mem_init(&m, 0);
+        assert_int_equal(open_rule(&w, &m, rules[i], &err), OK);
+        w.schema.tables.p[0].cols[0].type = T_DATE;
+        w.schema.tables.p[1].cols[0].type = T_TIMESTAMP;
+        assert_int_equal(load(&w, "R", days, 2, &err), OK);
+        assert_int_equal(load(&w, "S", times, 3, &err), OK);
+        assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
+        assert_int_equal(join_count(w.j, &v, &err), OK);
+        assert_int_equal(v, want[i]);
+        world_close(&w);
+    }
+}
+
 /* A computed column joins like a stored one, whatever type it has. */
 static void test_calc(void **state)
 {
@@ -296,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_counts),
         cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_date_and_timestamp),
         cmocka_unit_test(test_calc),
         cmocka_unit_test(test_equal_calcs),
         cmocka_unit_test(test_memory_runs_out),
