@@ -1,0 +1,430 @@
+/*
+ * The engine against the walker where its loops for large graphs work: more
+ * ids than threads share out at once, hubs with hundreds of neighbours in
+ * common, skewed, bipartite and directed tables, numbers near and far, and
+ * two threads. Every request is asked, forgotten and asked again among
+ * others, so that scratch kept from one to the next shows where it was not
+ * cleared. Weights of pairs around 2^16, 2^32 and beyond by closed formulas.
+ */
+#include "harness/join_case.h"
+#include "harness/size.h"
+#include "join/impl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { TABLES = 3, COLS = 3, MOST = 1 << 17, POLLS = 3, TAIL = 4200 };
+
+struct rows {
+    int64_t v[TABLES][COLS][MOST];
+    int32_t small[TABLES][COLS][MOST];
+    size_t n[TABLES];
+    int64_t step, first; /* id i is the value first + i * step */
+    bool narrow;
+};
+
+static void add(struct rows *r, int k, int64_t x, int64_t y, int64_t z)
+{
+    if (r->n[k] == MOST)
+        return;
+    int64_t v[COLS] = {x, y, z};
+    for (int c = 0; c < COLS; c++) {
+        int64_t w = r->first + v[c] * r->step;
+        r->v[k][c][r->n[k]] = w;
+        r->small[k][c][r->n[k]] = (int32_t)w;
+    }
+    r->n[k]++;
+}
+
+static void add_edge(struct rows *r, int k, struct jc_rng *g, bool both,
+                     uint32_t x, uint32_t y)
+{
+    uint32_t times = k == 2 && jc_below(g, 3) == 0 ? 1 + jc_below(g, 5) : 1;
+    for (uint32_t i = 0; i < times; i++) {
+        add(r, k, x, y, i);
+        if (both)
+            add(r, k, y, x, jc_below(g, 4));
+    }
+}
+
+/* --- tables --------------------------------------------------------------- */
+
+static uint32_t skewed(struct jc_rng *g, uint32_t n)
+{
+    return jc_below(g, 1 + jc_below(g, 1 + jc_below(g, n)));
+}
+
+static void add_skewed(struct rows *r, int k, struct jc_rng *g, bool both)
+{
+    uint32_t n = 30 + jc_below(g, 300), edges = n * (1 + jc_below(g, 4));
+    bool left = jc_below(g, 2), loops = jc_below(g, 2);
+    for (uint32_t i = 0; i < edges; i++) {
+        uint32_t x = left ? skewed(g, n) : jc_below(g, n), y = skewed(g, n);
+        if (x != y || loops)
+            add_edge(r, k, g, both, x, y);
+    }
+}
+
+/* A few hubs over the same many neighbours: large counts at few roots. */
+static void add_hubs(struct rows *r, int k, struct jc_rng *g, bool both)
+{
+    uint32_t hubs = 1 + jc_below(g, 4), n = 100 + jc_below(g, 700);
+    uint32_t at = jc_below(g, 50);
+    bool out = jc_below(g, 2);
+    for (uint32_t h = 0; h < hubs; h++)
+        for (uint32_t i = 0; i < n; i++)
+            if (jc_below(g, 8))
+                add_edge(r, k, g, both, out ? at + h : 400 + i,
+                         out ? 400 + i : at + h);
+}
+
+static void add_bipartite(struct rows *r, int k, struct jc_rng *g, bool both)
+{
+    uint32_t left = 2 + jc_below(g, 40), right = 50 + jc_below(g, 400);
+    for (uint32_t i = 0; i < right; i++)
+        for (uint32_t d = jc_below(g, 4); d > 0; d--)
+            add_edge(r, k, g, both, jc_below(g, left), 600 + i);
+}
+
+static void add_clique(struct rows *r, int k, struct jc_rng *g)
+{
+    uint32_t n = 4 + jc_below(g, 12), at = jc_below(g, 900);
+    for (uint32_t x = 0; x < n; x++)
+        for (uint32_t y = 0; y < n; y++)
+            if (x != y && jc_below(g, 9))
+                add_edge(r, k, g, false, at + x, at + y);
+}
+
+/* Light ids that make the domain long. */
+static void add_tail(struct rows *r, int k, bool both)
+{
+    for (uint32_t i = 0; i < TAIL; i++) {
+        add(r, k, 2000 + i, 2000 + i / 2 * 2 + !(i & 1), 0);
+        if (both && i % 3 == 0)
+            add(r, k, 2000 + i + 1, 2000 + i, 0);
+    }
+}
+
+static void make_table(struct rows *r, int k, struct jc_rng *g)
+{
+    bool both = jc_below(g, 2);
+    uint32_t kind = jc_below(g, 16);
+    if (!kind)
+        return;
+    if (kind & 1)
+        add_skewed(r, k, g, both);
+    if (kind & 2)
+        add_hubs(r, k, g, both);
+    if (kind & 4)
+        add_bipartite(r, k, g, both);
+    if (kind & 8)
+        add_clique(r, k, g);
+    if (k == 0 && jc_below(g, 2))
+        add_tail(r, k, both);
+}
+
+static void make_rows(struct rows *r, struct jc_rng *g)
+{
+    static const int64_t steps[] = {1, -1, 7, 100003, (int64_t)1 << 40};
+    memset(r->n, 0, sizeof r->n);
+    r->step = steps[jc_below(g, 5)];
+    r->first = (int64_t)jc_below(g, 3) * 1000 - 1000;
+    r->narrow = r->step < 1 << 20 && jc_below(g, 2);
+    for (int k = 0; k < TABLES; k++)
+        make_table(r, k, g);
+}
+
+/* --- questions -------------------------------------------------------------
+ */
+
+struct world {
+    struct mem mem;
+    struct arena arena;
+    struct schema schema;
+    struct cq *q;
+    struct store *st;
+    struct join *j;
+    struct err err;
+    long polls; /* left to the walker; below zero: any number */
+};
+
+static bool too_long(void *ctx)
+{
+    long *left = ctx;
+    if (*left > 0)
+        --*left;
+    return *left == 0;
+}
+
+static void fill(struct world *w, const struct rows *rows)
+{
+    for (size_t k = 0; k < w->st->n_tables; k++) {
+        struct store_table *t = &w->st->tables[k];
+        struct store_column *c = NEWS(&w->arena, struct store_column, COLS);
+        size_t from = (size_t)(w->schema.tables.p[k].name.p[0] - 'E');
+        t->cols = c;
+        t->n_cols = w->schema.tables.p[k].n_cols;
+        t->n_rows = rows->n[from];
+        t->loaded = true;
+        for (int i = 0; i < COLS; i++) {
+            c[i].present = true;
+            c[i].type = T_INT;
+            c[i].i64 = rows->narrow ? NULL : rows->v[from][i];
+            c[i].i32 = rows->narrow ? rows->small[from][i] : NULL;
+        }
+    }
+}
+
+static void world_open(struct world *w, const char *rule,
+                       const struct rows *rows, unsigned threads)
+{
+    struct join_options opt = {
+        .threads = threads, .cancelled = too_long, .ctx = &w->polls};
+    memset(w, 0, sizeof *w);
+    w->polls = -1;
+    mem_init(&w->mem, 0);
+    arena_init(&w->arena, &w->mem);
+    schema_init(&w->schema, &w->arena);
+    assert_int_equal(
+        cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
+    assert_int_equal(store_new(&w->mem, &w->schema, &w->st, &w->err), OK);
+    fill(w, rows);
+    assert_int_equal(join_open(&w->mem, w->q, w->st, &opt, &w->j, &w->err), OK);
+}
+
+static void world_close(struct world *w)
+{
+    join_close(w->j);
+    for (size_t k = 0; k < w->st->n_tables; k++) {
+        w->st->tables[k].cols = NULL;
+        w->st->tables[k].n_cols = 0;
+        w->st->tables[k].loaded = false;
+    }
+    store_free(w->st);
+    arena_fini(&w->arena);
+    assert_int_equal(atomic_load(&w->mem.used), 0);
+}
+
+static const char *const bodies[] = {
+    "E(a,b), E(b,c), E(a,c)",
+    "E(a,b), F(b,c), E(a,c)",
+    "F(a,b), E(b,c), G(c,a,_)",
+    "E(a,b), E(b,c), E(c,d), E(d,a)",
+    "E(a,b), F(c,b), E(a,d), F(c,d)",
+    "E(a,b), E(a,c), E(b,c), E(a,d), E(b,d)",
+    "E(a,b), F(a,c), F(b,c), F(a,d), F(b,d), F(a,e), F(b,e)",
+    "E(a,b), F(c,b), E(a,d), F(c,d), E(a,e), F(c,e)",
+    "E(a,b), F(d,b), G(c,b,_), E(a,e), F(d,e)",
+    "E(a,b), E(a,c), E(a,d)",
+    "E(a,b), F(b,c), E(c,d)",
+    "E(a,b), F(b,c), E(c,d), F(d,e), E(e,a)",
+    "E(a,b), E(b,c), E(c,d), E(d,a), E(a,c)",
+    "E(a,b), E(a,c), E(a,d), E(b,c), E(b,d), E(c,d)",
+    "G(a,b,x), F(b,c), G(a,c,y)",
+    "G(a,b,x), F(c,b), G(a,d,y), F(c,d)",
+    "G(a,b,x), G(b,a,y), F(b,c), E(c,a)",
+    "G(a,b,x), G(a,b,y), G(a,c,z), E(b,c)",
+    "F(a,b), G(b,c,x), E(c,d), F(d,a), G(b,d,y)",
+};
+enum { BODIES = sizeof bodies / sizeof bodies[0] };
+
+static size_t put_vars(char *out, const char *body)
+{
+    static const char names[] = "abcdexyz";
+    size_t n = 0;
+    for (const char *v = names; *v; v++)
+        if (strchr(body, *v)) {
+            if (n)
+                out[n++] = ',';
+            out[n++] = *v;
+        }
+    return n;
+}
+
+static void make_rule(char *out, size_t room, struct jc_rng *g)
+{
+    const char *body = bodies[jc_below(g, BODIES)];
+    char head[32];
+    uint32_t often = jc_below(g, 4);
+    size_t vars = put_vars(head, body);
+    head[vars] = 0;
+    int n = snprintf(out, room, "Q(%s) :- %s", head, body);
+    for (size_t i = 0; i < vars; i += 2)
+        for (size_t k = 0; k < i; k += 2)
+            if (head[i] <= 'e' && jc_below(g, 3) < often)
+                n += snprintf(out + n, room - (size_t)n, ", %c != %c", head[i],
+                              head[k]);
+    snprintf(out + n, room - (size_t)n, ".");
+}
+
+struct question {
+    aset f;
+    vset boundary, outs;
+    bool walked;
+    u128 want;
+};
+
+static void make_question(const struct world *w, struct jc_rng *g,
+                          struct question *x)
+{
+    uint32_t often = jc_below(g, 5), keep = jc_below(g, 4);
+    aset all = aset_first_n(w->q->n_atoms);
+    x->f = 0;
+    while (!x->f)
+        for (uint32_t i = 0; i < w->q->n_atoms; i++)
+            x->f |= jc_below(g, 6) ? aset_one(i) : 0;
+    vset vars = cq_vars_of(w->q, x->f);
+    x->boundary = 0;
+    x->outs = vars;
+    VSET_EACH (v, vars) {
+        if (jc_below(g, 5) < often)
+            x->boundary |= vset_one(v);
+        if (!keep && jc_below(g, 2))
+            x->outs &= ~vset_one(v);
+    }
+    if (jc_below(g, 3) == 0) /* as sensitivity asks */
+        x->boundary = vars & cq_vars_of(w->q, all & ~x->f);
+}
+
+static bool ask(struct world *w, const struct question *x, const char *rule,
+                uint64_t seed)
+{
+    u128 got = 0;
+    if (!x->walked)
+        return false;
+    assert_int_equal(join_max(w->j, x->f, x->boundary, x->outs, &got, &w->err),
+                     OK);
+    if (got != x->want)
+        fail_msg("seed %llu: %s F %llx boundary %llx outs %llx: %llu, not %llu",
+                 (unsigned long long)seed, rule, (unsigned long long)x->f,
+                 (unsigned long long)x->boundary, (unsigned long long)x->outs,
+                 (unsigned long long)got, (unsigned long long)x->want);
+    return got > 1;
+}
+
+static void walk(struct world *w, struct question *x)
+{
+    w->polls = POLLS;
+    enum status s =
+        join_max_walked(w->j, x->f, x->boundary, x->outs, &x->want, &w->err);
+    w->polls = -1;
+    x->walked = s == OK;
+    assert_true(s == OK || s == E_CANCELLED);
+}
+
+static unsigned one_round(const struct rows *rows, struct jc_rng *g,
+                          uint64_t seed)
+{
+    enum { ASKED = 10, AGAIN = 25 };
+    struct question x[ASKED];
+    struct world w;
+    char rule[1024];
+    unsigned agree = 0;
+    make_rule(rule, sizeof rule, g);
+    world_open(&w, rule, rows, 1 + (unsigned)(seed & 1));
+    for (int i = 0; i < ASKED; i++) {
+        make_question(&w, g, &x[i]);
+        walk(&w, &x[i]);
+        agree += ask(&w, &x[i], rule, seed);
+    }
+    for (int i = 0; i < AGAIN; i++) {
+        join_forget(w.j);
+        ask(&w, &x[jc_below(g, ASKED)], rule, seed);
+    }
+    world_close(&w);
+    return agree;
+}
+
+static void test_random(void **state)
+{
+    static struct rows rows;
+    const char *first = getenv("DPC_SEED"), *many = getenv("DPC_ROUNDS");
+    uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
+    unsigned n = many ? (unsigned)strtoul(many, NULL, 10) : test_size(60);
+    unsigned agree = 0;
+    (void)state;
+    for (unsigned i = 0; i < n; i++, seed++) {
+        struct jc_rng g = {seed * 0x9e3779b97f4a7c15u + 3};
+        make_rows(&rows, &g);
+        agree += one_round(&rows, &g, seed);
+    }
+    print_message("%u values above one agree\n", agree);
+    assert_true(agree > 2 * n);
+}
+
+/* --- weights ---------------------------------------------------------------
+ */
+
+static u128 value(struct world *w, aset f, vset boundary)
+{
+    u128 v = 0;
+    assert_int_equal(
+        join_max(w->j, f, boundary, cq_vars_of(w->q, f), &v, &w->err), OK);
+    return v;
+}
+
+/* One pair of weight n, another of weight 1 that shares its ends. */
+static void heavy_pair(struct rows *r, uint32_t n)
+{
+    memset(r->n, 0, sizeof r->n);
+    r->step = 1;
+    r->first = 0;
+    r->narrow = true;
+    for (uint32_t i = 0; i < n; i++)
+        add(r, 2, 1, 2, i);
+    add(r, 2, 1, 3, 0);
+    add(r, 2, 4, 2, 0);
+    add(r, 0, 2, 2, 0);
+    add(r, 0, 2, 3, 0);
+    add(r, 0, 3, 3, 0);
+}
+
+/* Weights n, n^2, n^3, n^4 of one pair; sums over a neighbour more. */
+static void test_weights(void **state)
+{
+    static struct rows rows;
+    static const uint32_t sizes[] = {65535, 65536, 65537, 100000};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct world w;
+        u128 n = sizes[i];
+        heavy_pair(&rows, sizes[i]);
+        world_open(&w,
+                   "Q(a,b,c,x,y,z,u) :- G(a,b,x), G(a,b,y), G(a,b,z), "
+                   "G(a,b,u), E(b,c), G(a,c,_).",
+                   &rows, 1);
+        vset a = vset_one(0), b = vset_one(1), c = vset_one(2);
+        for (aset f = 1; f < 16; f++) {
+            u128 p = 1;
+            for (aset s = f; s; s &= s - 1)
+                p *= n;
+            assert_true(value(&w, f, 0) == p + 2);
+            assert_true(value(&w, f, a) == p + 1);
+            assert_true(value(&w, f, b) == p + 1);
+            assert_true(value(&w, f, a | b) == p);
+            /* 1-2-2, 1-2-3 and 1-3-3; 4-2-2 and 4-2-3 */
+            assert_true(value(&w, f | 16, 0) == 2 * p + 3);
+            assert_true(value(&w, f | 16, a) == 2 * p + 1);
+            assert_true(value(&w, f | 16, c) == p + 2);
+            /* the last atom takes away 4-2-3 */
+            assert_true(value(&w, f | 48, 0) == 2 * p + 2);
+            assert_true(value(&w, f | 48, a) == 2 * p + 1);
+            assert_true(value(&w, f | 48, c) == p + 1);
+        }
+        world_close(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
