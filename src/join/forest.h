@@ -81,6 +81,17 @@ void twork_close(struct twork *w);
  * that are of interest, rising or not. Call twork_reset afterwards. */
 void tree_eval(const struct tree *t, struct twork *w, const uint32_t *fixed,
                const uint32_t *only, uint32_t n_only);
+/* The same in two steps, so that the ids of interest can be chosen when the
+ * children's messages are known. */
+void tree_eval_kids(const struct tree *t, struct twork *w,
+                    const uint32_t *fixed);
+void tree_eval_root(const struct tree *t, struct twork *w,
+                    const uint32_t *fixed, const uint32_t *only,
+                    uint32_t n_only);
+/* After tree_eval_kids: a root id with fewer neighbours than this in the
+ * first child has no value above `above`; 0: nothing is known. */
+uint32_t tree_least_degree(const struct tree *t, const struct twork *w,
+                           uint64_t above);
 void tree_reset(const struct tree *t, struct twork *w);
 /* Sum of the root's values (any of them for W_EXISTS, max for W_MAX). */
 u128 tree_total(const struct tree *t, const struct twork *w);

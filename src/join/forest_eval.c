@@ -254,6 +254,9 @@ static void pull(const struct tnode *k, struct twork *w,
     x->n_ids = n;
 }
 
+/* Rows lie all over memory: they are asked for before they are read. */
+enum { AHEAD = 8 };
+
 /* acc[p] += message of the child's ids; lists the p's that were zero. */
 static uint32_t push(const struct tnode *k, const struct nwork *kid,
                      uint64_t *acc, uint32_t *ids, uint32_t limit)
@@ -263,6 +266,10 @@ static uint32_t push(const struct tnode *k, const struct nwork *kid,
     for (uint32_t i = 0; i < kid->n_ids; i++) {
         uint32_t id = kid->ids[i];
         uint64_t x = kid->mark ? 1 : kid->val[id];
+        if (i + 2 * AHEAD < kid->n_ids) {
+            __builtin_prefetch(c->off + kid->ids[i + 2 * AHEAD]);
+            __builtin_prefetch(c->adj + c->off[kid->ids[i + AHEAD]]);
+        }
         uint32_t e = c->off[id], end = c->off[id + 1];
         if (k->above_parent)
             end = csr_seek(c, id, id);
@@ -295,7 +302,9 @@ static void support_push(const struct tnode *n, const struct tnode *k,
                          struct nwork *x, const uint32_t *fixed)
 {
     uint32_t got = push(k, kid, x->val, x->ids, limit_of(n, fixed)), left = 0;
-    bool plain = !n->unary && !n->differ;
+    bool plain = !n->unary;
+    for (gset s = n->differ; s; s &= s - 1)
+        x->val[fixed[__builtin_ctz(s)]] = 0;
     for (uint32_t i = 0; i < got; i++) {
         uint32_t id = x->ids[i];
         uint64_t v = x->val[id];
@@ -405,6 +414,7 @@ static void lower(struct nwork *x, uint64_t cap)
     x->top = cap;
 }
 
+/* The node's own values, when those of its children are there. */
 static void eval_node(const struct tree *t, struct twork *w, uint32_t at,
                       const uint32_t *fixed, const uint32_t *only,
                       uint32_t n_only)
@@ -412,12 +422,9 @@ static void eval_node(const struct tree *t, struct twork *w, uint32_t at,
     const struct tnode *n = &t->node[at];
     struct nwork *x = &w->node[at];
     uint32_t pushed = n->n_kids;
-    x->mark = n->is_mark ? x->mark_buf : NULL;
-    for (uint32_t i = 0; i < n->n_kids && !w->wide; i++)
-        if (!t->node[n->kids[i]].is_free)
-            eval_node(t, w, n->kids[i], fixed, NULL, 0);
     if (w->wide)
         return;
+    x->mark = n->is_mark ? x->mark_buf : NULL;
     if (n->n_lists)
         support_list(n, w, x, fixed);
     else if (only)
@@ -436,9 +443,34 @@ static void eval_node(const struct tree *t, struct twork *w, uint32_t at,
         lower(x, n->cap);
 }
 
+static void eval_kids(const struct tree *t, struct twork *w, uint32_t at,
+                      const uint32_t *fixed)
+{
+    const struct tnode *n = &t->node[at];
+    for (uint32_t i = 0; i < n->n_kids && !w->wide; i++)
+        if (!t->node[n->kids[i]].is_free) {
+            eval_kids(t, w, n->kids[i], fixed);
+            eval_node(t, w, n->kids[i], fixed, NULL, 0);
+        }
+}
+
+void tree_eval_kids(const struct tree *t, struct twork *w,
+                    const uint32_t *fixed)
+{
+    eval_kids(t, w, 0, fixed);
+}
+
+void tree_eval_root(const struct tree *t, struct twork *w,
+                    const uint32_t *fixed, const uint32_t *only,
+                    uint32_t n_only)
+{
+    eval_node(t, w, 0, fixed, only, n_only);
+}
+
 void tree_eval(const struct tree *t, struct twork *w, const uint32_t *fixed,
                const uint32_t *only, uint32_t n_only)
 {
+    eval_kids(t, w, 0, fixed);
     eval_node(t, w, 0, fixed, only, n_only);
 }
 

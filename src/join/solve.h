@@ -45,6 +45,9 @@ enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
 double plan_work(const struct plan *p, unsigned v, double *pairs);
 void plan_symmetry(struct plan *p);
 void plan_second_symmetry(struct plan *p);
+/* Two boundary variables, one fixed and one the root, and every value is the
+ * same with the two exchanged. */
+bool plan_mirrored(const struct plan *p);
 enum status plan_terms(struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
 
 /* A value of a boundary variable and what it can reach at most. */

@@ -2,9 +2,16 @@
  * Maxima: branch and bound. Boundary variables but one are fixed in turn, the
  * candidates of each by falling upper bound, until no bound exceeds the best
  * value found. For the last one the values of all its ids come as an array;
- * only ids whose own bound exceeds the best are looked at, and the signed
- * corrections of inequalities are computed for those ids only where the
- * uncorrected value is still larger.
+ * only ids whose own bound exceeds the best, and whose degree suffices
+ * (degree.c), are looked at, and the signed corrections of inequalities are
+ * computed for those ids only where the uncorrected value is still larger.
+ *
+ * Where two boundary variables can be exchanged (plan_mirrored), a pair of ids
+ * is looked at once: when the one that comes first among the candidates is
+ * fixed, the other one among those behind it, or itself. No pair is lost: if
+ * its value exceeds the best, both its ids have bounds that do, so both stay
+ * candidates; and the candidate that was tried alone, before the others were
+ * put in order, was tried with every id.
  */
 #include "join/kernel.h"
 #include "join/search.h"
@@ -22,8 +29,11 @@ struct max_job {
     struct bound root;
     struct candidate *first; /* candidates of the first variable */
     uint32_t n_first;
-    struct candidate *roots; /* ids of the root by falling bound */
+    /* ids of the root by falling bound; mirrored: the same as `first` */
+    struct candidate *roots;
     uint32_t n_roots;
+    uint32_t *widest; /* the largest degree from a place in `roots` on */
+    bool mirrored;
     uint64_t limit; /* no value is larger */
     bool cheap;     /* trying all ids costs less than bounding them */
     struct kernel k;
@@ -40,6 +50,7 @@ struct max_job {
 struct max_runner {
     struct runner r;
     struct max_job *job;
+    uint32_t at; /* place among `first` of what is fixed */
     /* by level; then the root's; then room for ordering */
     struct candidate *store[RUNNER_LISTS];
 };
@@ -77,18 +88,50 @@ static u128 beside(struct runner *r, const struct sterm *t)
     return v;
 }
 
-/* How many of the root's candidates can still beat the best, or nearly. */
-static uint32_t worth_asking(const struct max_job *job, uint64_t best)
+/* Pairs of a root id with the first child. */
+static uint32_t root_degree(const struct plan *p, uint32_t id)
 {
-    uint32_t lo = 0, hi = job->n_roots, least = candidate_rank(best);
+    const struct tree *t = &p->terms[0].trees[p->terms[0].root_tree];
+    const uint32_t *off = t->node[t->node[0].kids[0]].up->off;
+    return off[id + 1] - off[id];
+}
+
+/* Where the root's candidates end that can still beat the best, or nearly. */
+static uint32_t worth_asking(const struct max_job *job, uint32_t lo,
+                             uint64_t best, uint32_t degree)
+{
+    uint32_t hi = job->n_roots, least = candidate_rank(best);
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (candidate_rank(job->roots[mid].bound) >= least)
+        if (candidate_rank(job->roots[mid].bound) >= least &&
+            (!job->widest || job->widest[mid] >= degree))
             lo = mid + 1;
         else
             hi = mid;
     }
     return lo;
+}
+
+/* The root ids to look at, into r->only; false: all. */
+static bool choose_roots(struct max_runner *m, const struct tree *tree,
+                         uint64_t best, uint64_t times, uint32_t *n_only)
+{
+    const struct max_job *job = m->job;
+    uint32_t n = 0, most = tree->node[0].n / 4;
+    if (!job->n_roots || tree->node[0].n_lists)
+        return false;
+    uint32_t degree =
+        job->widest ? tree_least_degree(tree, &m->r.main, best / times) : 0;
+    uint32_t from = job->mirrored ? m->at : 0;
+    uint32_t end = worth_asking(job, from, best, degree);
+    for (uint32_t i = from; i < end && n <= most; i++) {
+        const struct candidate *c = &job->roots[i];
+        m->r.only[n] = c->id;
+        n += c->bound > best &&
+             (!degree || root_degree(m->r.p, c->id) >= degree);
+    }
+    *n_only = n;
+    return n <= most;
 }
 
 /* Fills r->main with the first term's values, times what stands beside. */
@@ -98,17 +141,11 @@ static uint32_t main_values(struct max_runner *m, const struct sterm *t,
     struct runner *r = &m->r;
     const struct tree *tree = &t->trees[t->root_tree];
     uint64_t best = best_of(m);
-    uint32_t n = worth_asking(m->job, best), n_only = 0;
-    if (m->job->n_roots && n < tree->node[0].n / 4 && !tree->node[0].n_lists) {
-        for (uint32_t i = 0; i < n; i++) {
-            r->only[n_only] = m->job->roots[i].id;
-            n_only += m->job->roots[i].bound > best;
-        }
-        tree_eval(tree, &r->main, r->fixed, r->only, n_only);
-        n_only = 0;
-    } else {
-        tree_eval(tree, &r->main, r->fixed, NULL, 0);
-    }
+    uint32_t n_only = 0;
+    tree_eval_kids(tree, &r->main, r->fixed);
+    bool some = choose_roots(m, tree, best, times, &n_only);
+    tree_eval_root(tree, &r->main, r->fixed, some ? r->only : NULL, n_only);
+    n_only = 0;
     r->wide = r->wide || r->main.wide;
     struct nwork *x = &r->main.node[0];
     for (uint32_t i = 0; i < x->n_ids && !r->wide; i++) {
@@ -243,6 +280,7 @@ static void try_candidates(struct max_runner *m)
         if (job->first[at].bound <= best_of(m))
             continue;
         m->r.fixed[job->p->x[0]] = job->first[at].id;
+        m->at = at;
         descend(m, 1);
     }
     if (m->r.wide)
@@ -339,11 +377,35 @@ static void root_candidates(struct max_job *job, struct max_runner *m)
     struct plan *p = job->p;
     if (job->roots_by_kernel)
         kernel_roots(job);
-    if (job->roots_by_kernel || p->root < 0 || !p->n_x || job->cheap)
+    if (job->roots_by_kernel || p->root < 0 || !p->n_x || job->cheap ||
+        job->mirrored)
         return;
     job->roots = m->store[ROOT_LIST];
     job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
     candidates_order(job->roots, job->n_roots, m->store[SPARE_LIST]);
+}
+
+/* Largest degrees from each place in `roots` on, where degrees bound. */
+static enum status root_degrees(struct max_job *job, struct err *err)
+{
+    const struct plan *p = job->p;
+    if (job->mirrored) {
+        job->roots = job->first;
+        job->n_roots = job->n_first;
+    }
+    if (!job->n_roots || p->terms[0].trees[p->terms[0].root_tree].n_nodes < 2)
+        return OK;
+    uint32_t most = 0;
+    uint32_t *widest = NEWS(p->a, uint32_t, job->n_roots);
+    if (!widest)
+        return err_nomem(err);
+    for (uint32_t i = job->n_roots; i-- > 0;) {
+        uint32_t d = root_degree(p, job->roots[i].id);
+        most = d > most ? d : most;
+        widest[i] = most;
+    }
+    job->widest = widest;
+    return OK;
 }
 
 static enum status prepare(struct max_job *job, struct err *err)
@@ -365,7 +427,9 @@ static enum status prepare(struct max_job *job, struct err *err)
     }
     if (p->n_max && !job->cheap)
         TRY(bound_caps(p, &job->level[0], err));
-    if (p->root >= 0 && p->n_x && !job->cheap && !job->roots_by_kernel) {
+    job->mirrored = !job->cheap && !job->roots_by_kernel && plan_mirrored(p);
+    if (p->root >= 0 && p->n_x && !job->cheap && !job->roots_by_kernel &&
+        !job->mirrored) {
         TRY(bound_make(p, 0, (unsigned)p->root, &job->root, err));
         TRY(bound_caps(p, &job->root, err));
     }
@@ -387,6 +451,7 @@ static enum status search(struct max_job *job, struct max_runner *m,
         return err_set(err, E_CANCELLED, "cancelled");
     if (!job->n_first || m->r.wide)
         return OK;
+    TRY(root_degrees(job, err));
     job->main = m;
     return run_threads(job->n_first < 64 ? 1 : p->j->opt.threads, max_worker,
                        job, err);

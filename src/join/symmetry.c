@@ -5,7 +5,9 @@
  * So the first one is taken to be the largest and the count multiplied. With
  * ids rising with degree that also bounds the work at large degrees.
  *
- * Only for sums: a boundary would have to be kept by the automorphism.
+ * That is for sums: a boundary has to be kept by the automorphism. If one
+ * exchanges the only two boundary variables, each pair of ids has the value of
+ * the pair turned round, and a maximum needs to see one of the two.
  */
 #include "join/solve.h"
 
@@ -147,4 +149,13 @@ void plan_second_symmetry(struct plan *p)
         p->factor *= 2;
         return;
     }
+}
+
+/* Automorphisms keep the kinds of variables: one that moves the fixed boundary
+ * variable can only exchange it with the other. */
+bool plan_mirrored(const struct plan *p)
+{
+    return p->n_x == 1 && p->n_max == 1 && p->root >= 0 &&
+           __builtin_popcount(p->live) <= MOST_SYMMETRIC &&
+           (orbit_of(p, 0, p->x[0]) & gset_one((unsigned)p->root));
 }

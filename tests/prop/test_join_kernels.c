@@ -203,6 +203,62 @@ static void test_larger(void **state)
     }
 }
 
+/* Paths between two boundary variables, where degrees and the order of ids
+ * leave out most pairs. */
+static const char *const ends[] = {
+    "Q(a,b,c,d) :- E(a,b), E(b,c), E(c,d), a != c, b != d, a != d.",
+    "Q(a,b,c,d) :- E(a,b), E(b,c), E(c,d).",
+    "Q(a,b,c,d) :- E(a,b), F(b,c), E(d,c), a != d.",
+    "Q(a,b,c,d) :- E(a,b), F(b,c), F(c,d).",
+    "Q(a,b,c,d,x) :- E(a,b), E(b,c), F(c,d,x), a != c.",
+    "Q(a,b,c,d,x) :- F(a,b,x), E(b,c), E(c,d), b != d.",
+    "Q(a,b,c,d,e) :- E(a,b), E(b,c), E(c,d), F(d,e).",
+    "Q(a,b,c,d,e,f) :- E(a,b), E(b,c), E(c,d), E(a,e), E(e,f), E(f,a).",
+    "Q(a,b,c,d,e) :- E(a,b), E(b,c), E(a,e), E(b,e), E(c,d), a != d.",
+    "Q(a,b,c,d,e,f) :- E(a,b), E(b,c), E(c,d), F(a,e), F(e,f), F(f,d).",
+    "Q(a,b,c,d,e,f) :- E(a,b), E(b,c), E(c,d), E(a,e), E(e,f), E(f,d).",
+};
+enum { N_ENDS = sizeof ends / sizeof ends[0] };
+
+/* A few hubs, fewer the higher they are, in one direction or both. */
+static void make_hubs(struct rows *r, struct jc_rng *g, uint32_t n)
+{
+    memset(r->n, 0, sizeof r->n);
+    for (int k = 0; k < TABLES; k++) {
+        bool both = jc_below(g, 3) > 0;
+        uint32_t edges = n + jc_below(g, 2 * n);
+        for (uint32_t i = 0; i < edges; i++) {
+            uint32_t x = jc_below(g, 1 + jc_below(g, 1 + jc_below(g, n)));
+            uint32_t y = jc_below(g, 1 + jc_below(g, n));
+            if (x == y)
+                continue;
+            add(r, k, x, y);
+            if (both)
+                add(r, k, y, x);
+        }
+    }
+}
+
+static void test_ends(void **state)
+{
+    static struct rows rows;
+    (void)state;
+    for (unsigned i = 0; i < N_ENDS * 60; i++) {
+        struct jc_rng g = {i * 131 + 9};
+        const char *rule = ends[i % N_ENDS];
+        struct world w;
+        make_hubs(&rows, &g, i % N_ENDS < 6 ? 10 + jc_below(&g, 60) : 24);
+        world_open(&w, rule, &rows, 1 + i % 3);
+        aset all = aset_first_n(w.q->n_atoms);
+        vset vars = cq_vars_of(w.q, all);
+        check(&w, rule, all, 1 | 8, vars);
+        check(&w, rule, all, 1 | 8, some_of(&g, vars));
+        check(&w, rule, all, 1 | 4 | 8, vars);
+        check(&w, rule, all, some_of(&g, vars), vars);
+        world_close(&w);
+    }
+}
+
 static void add_both(struct rows *r, int64_t x, int64_t y)
 {
     add(r, 0, x, y);
@@ -276,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_larger),
+        cmocka_unit_test(test_ends),
         cmocka_unit_test(test_heavy_but_not_best),
         cmocka_unit_test(test_after_overflow),
     };
