@@ -2,7 +2,8 @@
  * Dates and timestamps: fields, truncation, conversion. Days count from
  * 1970-01-01, microseconds from its midnight, proleptic Gregorian calendar
  * without time zones (all times are UTC), as PostgreSQL does for its types
- * without zone. Results saturate instead of failing.
+ * without zone. Results saturate instead of failing. The ends of the 64-bit
+ * range are PostgreSQL's infinite dates, and stay infinite as there.
  *
  * The calendar: civil_from_days in the form with eras of 400 years that
  * begin on 1 March, so that the leap day comes last.
@@ -18,6 +19,11 @@ struct civil {
     int64_t year;
     int month, day;
 };
+
+static bool is_infinite(const struct value *v)
+{
+    return v->i == INT64_MIN || v->i == INT64_MAX;
+}
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -145,6 +151,15 @@ static bool seconds(struct arena *a, int64_t us, struct value *out)
     return s.p && value_parse_number(a, s, out);
 }
 
+/* Years and seconds of an infinite date are infinite, its other fields are
+ * not known. */
+static struct value infinite_field(enum field f, bool neg)
+{
+    struct value v = {.type = T_DEC};
+    v.s = neg ? STR("-Infinity") : STR("Infinity");
+    return f == F_YEAR || f == F_ISOYEAR || f == F_EPOCH ? v : value_null();
+}
+
 bool time_extract(struct arena *a, struct str name, const struct value *v,
                   struct value *out)
 {
@@ -153,7 +168,14 @@ bool time_extract(struct arena *a, struct str name, const struct value *v,
     if (!time_field_known(name, v->type) ||
         (v->type != T_DATE && v->type != T_TIMESTAMP && v->type != T_TIME))
         return true;
-    int64_t days = v->type == T_DATE ? v->i : floor_div(v->i, day_us);
+    if (is_infinite(v)) {
+        *out = infinite_field(f, v->i < 0);
+        return true;
+    }
+    /* 24:00 is a time of day too */
+    int64_t days = v->type == T_DATE   ? v->i
+                   : v->type == T_TIME ? 0
+                                       : floor_div(v->i, day_us);
     if (f == F_EPOCH && v->type != T_DATE)
         return seconds(a, v->i, out);
     if (f == F_EPOCH) {
@@ -195,12 +217,14 @@ struct value time_to_date(const struct value *v)
         return *v;
     if (v->type != T_TIMESTAMP)
         return value_null();
-    return make_time(T_DATE, floor_div(v->i, day_us));
+    return make_time(T_DATE, is_infinite(v) ? v->i : floor_div(v->i, day_us));
 }
 
 struct value time_add_days(const struct value *date, int64_t days)
 {
     int64_t sum;
+    if (is_infinite(date))
+        return *date;
     if (__builtin_add_overflow(date->i, days, &sum))
         sum = days < 0 ? INT64_MIN : INT64_MAX;
     return make_time(T_DATE, sum);
@@ -248,6 +272,8 @@ struct value time_trunc(struct str unit, const struct value *v)
     struct value t = time_to_timestamp(v);
     if (t.is_null || !time_unit_known(unit))
         return value_null();
+    if (is_infinite(&t))
+        return t;
     int64_t us = unit_us(unit), out;
     if (us) {
         /* the part below the unit, taken off the end of the range too */

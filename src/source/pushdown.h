@@ -14,6 +14,7 @@
  *   pushdown_exact.c variables outside, for filters treated exactly
  *   pushdown_groups.c  counts for given keys
  *   pushdown_expr.c  columns, constants and expressions as SQL
+ *   pushdown_func.c  functions as SQL
  */
 #ifndef SOURCE_PUSHDOWN_H
 #define SOURCE_PUSHDOWN_H
@@ -103,6 +104,21 @@ enum status sql_var(struct source_counter *c, uint32_t atom, uint32_t var,
 enum status sql_const(const struct value *v, struct sb *b,
                       struct err *err) WARN_UNUSED;
 enum status sql_expr(struct source_counter *c, uint32_t atom,
+                     const struct expr *e, struct sb *b,
+                     struct err *err) WARN_UNUSED;
+enum status sql_refuse_expr(struct err *err, const char *what);
+/* pushdown_func.c */
+enum status sql_function(struct source_counter *c, uint32_t atom,
+                         const struct expr *e, struct sb *b,
+                         struct err *err) WARN_UNUSED;
+/* An integer or decimal as numeric; NULL where it is no number. */
+enum status sql_numeric(struct source_counter *c, uint32_t atom,
+                        const struct expr *e, struct sb *b,
+                        struct err *err) WARN_UNUSED;
+/* A date that was computed from another. The database's calendar may not have
+ * it, so it is only compared, by its days. */
+bool sql_is_date_sum(const struct expr *e);
+enum status sql_days(struct source_counter *c, uint32_t atom,
                      const struct expr *e, struct sb *b,
                      struct err *err) WARN_UNUSED;
 /* Can the database compare these types exactly as dpcount does? */

@@ -9,11 +9,16 @@
 #include <string.h>
 #include "source/pg.h"
 
-static enum status refuse(struct err *err, const char *what)
+enum status sql_refuse_expr(struct err *err, const char *what)
 {
     err_set(err, E_UNSUPPORTED, "the database cannot compute %s exactly", what);
     err_hint(err, "Use --engine embedded for this query.");
     return E_UNSUPPORTED;
+}
+
+static enum status refuse(struct err *err, const char *what)
+{
+    return sql_refuse_expr(err, what);
 }
 
 bool sql_same_order(enum type a, enum type b)
@@ -84,6 +89,16 @@ static void quoted(struct sb *b, struct str s)
     sb_char(b, '\'');
 }
 
+/* Infinite, or from year 1 on and within the database's last one. */
+static bool in_calendar(const struct value *v)
+{
+    const int64_t day = v->type == T_DATE ? 1 : INT64_C(86400000000);
+    const int64_t first = -719162, last = 2145031948;
+    if (v->i == INT64_MIN || v->i == INT64_MAX)
+        return true;
+    return v->i >= first * day && (v->type == T_TIMESTAMP || v->i <= last);
+}
+
 enum status sql_const(const struct value *v, struct sb *b, struct err *err)
 {
     if (v->is_null) {
@@ -124,9 +139,13 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
         quoted(b, v->s);
         sb_cstr(b, "::text COLLATE \"C\")");
         return OK;
-    case T_UUID:
     case T_DATE:
     case T_TIMESTAMP:
+        if (!in_calendar(v))
+            return refuse(err, "with a date before year 1 or so late");
+        value_print(b, v);
+        return OK;
+    case T_UUID:
     case T_TIME:
         value_print(b, v); /* date '2020-01-01' and the like are SQL */
         return OK;
@@ -166,12 +185,29 @@ static bool args_comparable(const struct expr *e, uint32_t from)
     return true;
 }
 
+/* Sums of dates may leave the database's calendar: days are compared. */
+static bool by_days(const struct expr *e)
+{
+    bool sums = false;
+    for (uint32_t i = 0; i < e->n_args; i++)
+        sums |= sql_is_date_sum(e->args[i]);
+    return sums;
+}
+
 static enum status compared(struct source_counter *c, uint32_t atom,
                             const struct expr *e, const char *op, struct sb *b,
                             struct err *err)
 {
     if (!args_comparable(e, 1))
         return refuse(err, "this comparison");
+    if (by_days(e)) {
+        sb_char(b, '(');
+        TRY(sql_days(c, atom, e->args[0], b, err));
+        sb_cstr(b, op);
+        TRY(sql_days(c, atom, e->args[1], b, err));
+        sb_char(b, ')');
+        return OK;
+    }
     return joined(c, atom, e, "(", op, ")", b, err);
 }
 
@@ -180,11 +216,14 @@ static enum status in_list(struct source_counter *c, uint32_t atom,
 {
     if (!args_comparable(e, 1))
         return refuse(err, "this IN");
+    enum status (*one)(struct source_counter *, uint32_t, const struct expr *,
+                       struct sb *, struct err *) =
+        by_days(e) ? sql_days : sql_expr;
     sb_char(b, '(');
-    TRY(sql_expr(c, atom, e->args[0], b, err));
+    TRY(one(c, atom, e->args[0], b, err));
     for (uint32_t i = 1; i < e->n_args; i++) {
         sb_cstr(b, i > 1 ? ", " : " IN (");
-        TRY(sql_expr(c, atom, e->args[i], b, err));
+        TRY(one(c, atom, e->args[i], b, err));
     }
     sb_cstr(b, "))");
     return OK;
@@ -195,44 +234,18 @@ static enum status arithmetic(struct source_counter *c, uint32_t atom,
                               const struct expr *e, const char *op,
                               struct sb *b, struct err *err)
 {
-    for (uint32_t i = 0; i < e->n_args; i++)
-        if (e->args[i]->type != T_INT && e->args[i]->type != T_DEC)
-            return refuse(err, "arithmetic on this type");
+    if (e->op == X_SUB && e->args[0]->type == T_DATE &&
+        e->args[1]->type == T_DATE)
+        return sql_function(c, atom, e, b, err);
+    if (e->op == X_NEG && e->args[0]->type == T_REAL)
+        return joined(c, atom, e, "(- ", "", ")", b, err);
     sb_char(b, '(');
     if (e->n_args == 1)
         sb_cstr(b, op);
     for (uint32_t i = 0; i < e->n_args; i++) {
         sb_cstr(b, i ? op : "");
-        sb_char(b, '(');
-        TRY(sql_expr(c, atom, e->args[i], b, err));
-        sb_cstr(b, ")::numeric");
+        TRY(sql_numeric(c, atom, e->args[i], b, err));
     }
-    sb_char(b, ')');
-    return OK;
-}
-
-/* A pattern that ends in its escape character is an error in PostgreSQL. */
-static bool good_pattern(const struct expr *e)
-{
-    if (e->n_args != 2 || e->args[1]->op != X_CONST ||
-        e->args[1]->val.is_null || e->args[1]->val.type != T_TEXT)
-        return false;
-    struct str s = e->args[1]->val.s;
-    size_t escapes = 0;
-    while (escapes < s.n && s.p[s.n - 1 - escapes] == '\\')
-        escapes++;
-    return escapes % 2 == 0;
-}
-
-static enum status like(struct source_counter *c, uint32_t atom,
-                        const struct expr *e, struct sb *b, struct err *err)
-{
-    if (!good_pattern(e))
-        return refuse(err, "a LIKE with this pattern");
-    sb_char(b, '(');
-    TRY(sql_expr(c, atom, e->args[0], b, err));
-    sb_cstr(b, " LIKE ");
-    TRY(sql_expr(c, atom, e->args[1], b, err));
     sb_char(b, ')');
     return OK;
 }
@@ -273,8 +286,6 @@ enum status sql_expr(struct source_counter *c, uint32_t atom,
         return joined(c, atom, e, "(", "", " IS FALSE)", b, err);
     case X_IN:
         return in_list(c, atom, e, b, err);
-    case X_LIKE:
-        return like(c, atom, e, b, err);
     case X_ADD:
         return arithmetic(c, atom, e, " + ", b, err);
     case X_SUB:
@@ -284,6 +295,6 @@ enum status sql_expr(struct source_counter *c, uint32_t atom,
     case X_NEG:
         return arithmetic(c, atom, e, " - ", b, err);
     default:
-        return refuse(err, expr_op_name(e->op));
+        return sql_function(c, atom, e, b, err);
     }
 }

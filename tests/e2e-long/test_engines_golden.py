@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Every accepted query of the golden SQL files on one small database: the
 same count from CSV files, SQLite, PostgreSQL with the embedded engine and
-PostgreSQL that counts itself. What pushdown refuses must be a refusal that
-says so; the test prints how many there are and fails if they become many."""
+PostgreSQL that counts itself, which refuses none of them."""
 import glob
 import json
 import os
@@ -146,7 +145,7 @@ def compare(sources):
         same += bool(got)
         large += any(x[0] and x[0] > 1 for x in got.values())
     print(f"{same} queries agree, {large} of them with a count above 1; pushdown refused {refused}, {skipped} left out")
-    if same < 100 or large < 50 or refused > same // 2 or skipped > same // 10:
+    if same < 100 or large < 50 or refused or skipped > same // 10:
         sys.exit("that proves too little")
 
 

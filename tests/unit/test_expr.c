@@ -175,6 +175,7 @@ static const struct {
     {"extract('hour', timestamp '1969-12-31 23:59:59.5')", "23"},
     {"extract('second', timestamp '1969-12-31 23:59:59.5')", "59.5"},
     {"extract('hour', date '2024-01-01')", "null"},
+    {"extract('hour', time '24:00:00')", "24"},
     {"extract('year', timestamp '1969-12-31 23:59:59.5')", "1969"},
     {"date_trunc('month', timestamp '2024-02-29 12:30:00')",
      "timestamp '2024-02-01 00:00:00'"},
