@@ -1,9 +1,9 @@
 /*
  * Domains against the values themselves: three columns of random cells, of
- * whole numbers near or far, decimals, texts, or any of them mixed, with NULLs
- * and a constant, compared with each other. The values of the domain must be
- * the distinct ones, each found under the id that rows get for it, rising
- * where an order is asked.
+ * whole numbers near or far, decimals, texts, or any of them mixed, or of a
+ * declared type, with NULLs and a constant, compared with each other. The
+ * values of the domain must be the distinct ones, each found under the id that
+ * rows get for it, rising where an order is asked.
  */
 #include "harness/join_case.h"
 
@@ -19,23 +19,70 @@
 
 enum { COLUMNS = 3, ROWS = 40 };
 
-enum look { L_NEAR, L_FAR, L_WIDE, L_DEC, L_TEXT, L_MIXED, LOOKS };
+enum look {
+    L_NEAR,
+    L_FAR,
+    L_WIDE,
+    L_DEC,
+    L_TEXT,
+    L_MIXED,
+    /* declared from here on */
+    L_INT,
+    L_NUMERIC,
+    L_REAL,
+    L_DATE,
+    L_TIMESTAMP,
+    L_UUID,
+    LOOKS
+};
 
-static const char *cell(struct jc_rng *r, enum look look, char out[32])
+static enum type type_of(enum look look)
+{
+    static const enum type declared[] = {T_INT,  T_DEC,       T_REAL,
+                                         T_DATE, T_TIMESTAMP, T_UUID};
+    return look < L_INT ? T_UNKNOWN : declared[look - L_INT];
+}
+
+static const char *declared_cell(struct jc_rng *r, enum look look, char out[48])
+{
+    uint32_t v = jc_below(r, 9), part = jc_below(r, 3);
+    const char *sign = jc_below(r, 2) ? "-" : "";
+    static const char *const large[] = {"2147483647", "2147483648",
+                                        "9007199254740993"};
+    if (look == L_INT || jc_below(r, 6) == 0)
+        snprintf(out, 48, "%s%s", sign,
+                 part ? large[jc_below(r, 3)] : large[0] + 9 - v % 3);
+    else
+        snprintf(out, 48, "%s%u.%u%s", sign, v / 3, part * 25,
+                 jc_below(r, 2) ? "0" : "");
+    if (look == L_DATE)
+        snprintf(out, 48, "19%u-01-0%u", 69 + part, 1 + v);
+    else if (look == L_TIMESTAMP)
+        snprintf(out, 48, "19%u-01-0%u 0%u:00:00", 69 + part, 1 + v,
+                 jc_below(r, 3) % 2);
+    else if (look == L_UUID)
+        snprintf(out, 48, "%08x-0000-0000-0000-00000000000%c", v,
+                 "aAbBcC"[jc_below(r, 6)]);
+    return out;
+}
+
+static const char *cell(struct jc_rng *r, enum look look, char out[48])
 {
     int v = (int)jc_below(r, 30) - 15;
+    if (look >= L_INT)
+        return declared_cell(r, look, out);
     if (look == L_MIXED)
         look = jc_below(r, L_MIXED);
     if (look == L_NEAR)
-        snprintf(out, 32, "%d", v);
+        snprintf(out, 48, "%d", v);
     else if (look == L_FAR)
-        snprintf(out, 32, "%d", v * 100000007);
+        snprintf(out, 48, "%d", v * 100000007);
     else if (look == L_WIDE)
-        snprintf(out, 32, "%lld", v * 400000000000000007LL);
+        snprintf(out, 48, "%lld", v * 400000000000000007LL);
     else if (look == L_DEC)
-        snprintf(out, 32, "%d.%u", v, jc_below(r, 2) * 5);
+        snprintf(out, 48, "%d.%u", v, jc_below(r, 2) * 5);
     else
-        snprintf(out, 32, "%c%u", 'a' + v / 4, jc_below(r, 3));
+        snprintf(out, 48, "%c%u", 'a' + v / 4, jc_below(r, 3));
     return out;
 }
 
@@ -48,7 +95,7 @@ static void load_column(struct store *st, struct jc_rng *r, size_t table,
     size_t rows = jc_below(r, ROWS);
     assert_int_equal(store_load_begin(st, table, wanted, &l, &err), OK);
     for (size_t i = 0; i < rows; i++) {
-        char text[32];
+        char text[48];
         struct str s = {NULL, 0};
         if (jc_below(r, 8))
             s = str_of(cell(r, look, text));
@@ -58,12 +105,21 @@ static void load_column(struct store *st, struct jc_rng *r, size_t table,
     assert_int_equal(store_load_end(l, &err), OK);
 }
 
-/* Numbers before texts, as the engine orders what does not compare. */
+/* The first type that compares with it. */
+static int kind(enum type t)
+{
+    int k = T_UNKNOWN + 1;
+    while (!type_comparable((enum type)k, t))
+        k++;
+    return k;
+}
+
+/* As the engine orders what does not compare: by kind. */
 static int compare(const void *a, const void *b)
 {
     const struct value *x = a, *y = b;
-    if ((x->type == T_TEXT) != (y->type == T_TEXT))
-        return x->type == T_TEXT ? 1 : -1;
+    if (!type_comparable(x->type, y->type))
+        return kind(x->type) < kind(y->type) ? -1 : 1;
     return value_cmp(x, y);
 }
 
@@ -157,10 +213,14 @@ static void one_case(struct jc_rng *r, uint32_t number)
                      OK);
     for (size_t t = 0; t < COLUMNS; t++)
         schema.tables.p[t].cols[0].not_null = false;
+    enum look looks[COLUMNS], look = jc_below(r, LOOKS);
+    for (size_t t = 0; t < COLUMNS; t++) {
+        looks[t] = jc_below(r, 3) ? look : jc_below(r, LOOKS);
+        schema.tables.p[t].cols[0].type = type_of(looks[t]);
+    }
     assert_int_equal(store_new(&m, &schema, &st, &err), OK);
-    enum look look = jc_below(r, LOOKS);
     for (size_t t = 0; t < COLUMNS; t++)
-        load_column(st, r, t, jc_below(r, 4) ? look : jc_below(r, LOOKS));
+        load_column(st, r, t, looks[t]);
     assert_int_equal(join_open(&m, q, st, NULL, &j, &err), OK);
     const struct dom *d = &j->doms[j->dom_of[0]];
     check_values(d, want, distinct_values(st, q, want));
