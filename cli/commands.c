@@ -4,6 +4,7 @@
 
 #define ANY_BUDGET                                                             \
     (C_BUDGET_INIT | C_BUDGET_SHOW | C_BUDGET_HISTORY | C_BUDGET_GRANT)
+#define BOOKED (C_BUDGET_SHOW | C_BUDGET_HISTORY | C_BUDGET_GRANT)
 #define ASKS                                                                   \
     (C_ANALYZE | C_QUOTE | C_SENSITIVITY | C_COUNT | C_RELEASE | C_EXPLAIN)
 #define SCHEMA (ASKS | C_CHECK | C_POLICY)
@@ -54,13 +55,16 @@ const struct command commands[] = {
      "what is spent and what remains", "  dpcount budget show --ledger FILE"},
     {"budget", "history", C_BUDGET_HISTORY, NULL, dpc_budget_history, false,
      "every charge: query, price, answer, time",
-     "  dpcount budget history --ledger FILE"},
+     "  dpcount budget history --ledger FILE\n"
+     "  dpcount budget history --ledger FILE --analyst ann"},
     {"budget", "grant", C_BUDGET_GRANT, NULL, dpc_budget_grant, false,
      "owner: enlarge a budget, or cap an analyst",
      "  dpcount budget grant --ledger FILE --epsilon 5\n"
      "  dpcount budget grant --ledger FILE --analyst ann --epsilon 1\n"
+     "  dpcount budget grant --ledger FILE --dataset trial2 --epsilon 3\n"
      "The first enlarges the budget of the data; the second lets ann spend 1\n"
-     "(more) of it, and no more than that."},
+     "(more) of it, and no more than that; the third makes a budget for other\n"
+     "data in the same ledger, or enlarges it."},
     {"explain", NULL, C_EXPLAIN, dpc_explain, NULL, false,
      "every stage of the query, as text or --dot",
      "  dpcount explain --schema schema.sql QUERY\n"
@@ -77,8 +81,8 @@ const struct command commands[] = {
 const size_t n_commands = sizeof commands / sizeof commands[0];
 
 const struct option options[] = {
-    {"schema", "FILE.sql", SCHEMA | ANY_BUDGET, "CREATE TABLE statements"},
-    {"policy", "FILE.yaml", SCHEMA | ANY_BUDGET,
+    {"schema", "FILE.sql", SCHEMA | C_BUDGET_INIT, "CREATE TABLE statements"},
+    {"policy", "FILE.yaml", SCHEMA | C_BUDGET_INIT,
      "what is private, dependencies, neighbours, budget"},
     {"private", "T[,T...]", SCHEMA,
      "these tables are private (as is every table not declared public)"},
@@ -87,10 +91,11 @@ const struct option options[] = {
      "'R: a -> b <= 3', 'R: (a, b) -> *', '|R| <= 1000'; may repeat"},
     {"neighbours", "KIND", SCHEMA, "add-drop-one (default) or change-one"},
     {"order", "K", SCHEMA, "neighbours differ in at most K rows"},
-    {"db", "SOURCE", SOURCE | ANY_BUDGET,
+    {"db", "SOURCE", SOURCE | C_BUDGET_INIT,
      "FILE.db, sqlite:FILE, folder of CSV files, postgresql://..."},
     {"table", "'t(a,b)=FILE'", SOURCE, "a delimited file; may repeat"},
-    {"groups", "KEYS", ASKS, "keys of GROUP BY: 'F,M' or 'sex=F,M'"},
+    {"groups", "KEYS", ASKS,
+     "keys of GROUP BY: 'F,M' or 'sex=F,M'; may repeat"},
     {"param", "VALUE", ASKS, "value of $1, $2, ... in order; may repeat"},
     {"epsilon", "E", PRICED | C_BUDGET_INIT | C_BUDGET_GRANT,
      "the price in privacy: 1 is common, 0.1 is strict"},
@@ -105,8 +110,8 @@ const struct option options[] = {
     {"error-budget", "E|none", PRICED,
      "part of epsilon for an error estimate (smooth noise; default a tenth)"},
     {"ledger", "FILE", C_RELEASE | ANY_BUDGET, "the privacy budget"},
-    {"dataset", "NAME", C_RELEASE | ANY_BUDGET, "which budget in the ledger"},
-    {"analyst", "NAME", C_RELEASE | ANY_BUDGET, "who asks"},
+    {"dataset", "NAME", C_RELEASE | BOOKED, "which budget in the ledger"},
+    {"analyst", "NAME", C_RELEASE | BOOKED, "who asks"},
     {"composition", "KIND", C_BUDGET_INIT, "sum (default) or zcdp"},
     {"fresh", NULL, C_RELEASE,
      "pay for a new answer to a question asked "

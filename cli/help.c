@@ -1,4 +1,6 @@
 /* Help, made from the tables in commands.c. */
+#include <string.h>
+
 #include "cli.h"
 
 static void command_line(FILE *to, const struct command *c)
@@ -31,9 +33,10 @@ void help_main(FILE *to)
 
 void help_command(FILE *to, const struct command *c)
 {
-    fprintf(to, "usage: dpcount %s%s%s [options]%s\n\n%s.\n\n%s\n\noptions:\n",
+    bool asks = c->summary[strlen(c->summary) - 1] == '?';
+    fprintf(to, "usage: dpcount %s%s%s [options]%s\n\n%s%s\n\n%s\n\noptions:\n",
             c->name, c->sub ? " " : "", c->sub ? c->sub : "",
-            c->question ? " QUERY" : "", c->summary, c->help);
+            c->question ? " QUERY" : "", c->summary, asks ? "" : ".", c->help);
     for (size_t i = 0; i < n_options; i++) {
         char left[64];
         if (!(options[i].bits & c->bit))

@@ -45,6 +45,15 @@ static enum status read_account(sqlite3_stmt *st, struct account *out,
     return db_rat(st, 5, out->rho, err);
 }
 
+enum status account_missing(struct str dataset, struct err *err)
+{
+    err_set(err, E_NAME, "the ledger has no budget for dataset \"%.*s\"",
+            PSTR(dataset));
+    err_hint(err, "The owner makes one with: dpcount budget grant "
+                  "--dataset NAME --epsilon E");
+    return E_NAME;
+}
+
 enum status account_load(struct ledger *l, struct str dataset,
                          struct str analyst, struct account *out,
                          struct err *err)
@@ -120,8 +129,7 @@ static enum status find_account(struct ledger *l, struct str dataset,
         TRY(account_load(l, dataset, STR(""), acc, err));
     if (acc->found)
         return OK;
-    return err_set(err, E_NAME, "the ledger has no budget for dataset \"%.*s\"",
-                   PSTR(dataset));
+    return account_missing(dataset, err);
 }
 
 enum status ledger_balance(struct ledger *l, struct str dataset,
@@ -222,9 +230,7 @@ static enum status grant(struct ledger *l, struct arena *a, struct str dataset,
 {
     TRY(account_load(l, dataset, STR(""), all, err));
     if (analyst.n && !all->found)
-        return err_set(err, E_NAME,
-                       "the ledger has no budget for dataset \"%.*s\"",
-                       PSTR(dataset));
+        return account_missing(dataset, err);
     if (!all->found)
         TRY(account_load(l, STR(""), STR(""), all, err));
     TRY(account_load(l, dataset, analyst, acc, err));

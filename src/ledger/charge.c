@@ -78,13 +78,8 @@ static enum status try_price(struct ledger *l, const struct ledger_request *r,
                              struct account *own, struct err *err)
 {
     TRY(account_load(l, r->dataset, STR(""), all, err));
-    if (!all->found) {
-        err_set(err, E_NAME, "the ledger has no budget for dataset \"%.*s\"",
-                PSTR(r->dataset));
-        err_hint(err, "The owner makes one with: dpcount budget grant "
-                      "--dataset NAME --epsilon E");
-        return E_NAME;
-    }
+    if (!all->found)
+        return account_missing(r->dataset, err);
     TRY(add(l, r->dataset, all, p, err));
     if (!r->analyst.n)
         return OK;

@@ -45,6 +45,8 @@ struct account {
 };
 void account_init(struct account *a);
 void account_fini(struct account *a);
+/* E_NAME: there is no budget for these data. */
+enum status account_missing(struct str dataset, struct err *err);
 enum status account_load(struct ledger *l, struct str dataset,
                          struct str analyst, struct account *out,
                          struct err *err) WARN_UNUSED;

@@ -235,8 +235,9 @@ static enum status cannot_create(const char *path, struct err *err)
     if (!exists)
         err_detail(err, "%s.", strerror(errno));
     else
-        err_hint(err, "A budget that was spent stays spent. To enlarge it: "
-                      "dpcount budget grant.");
+        err_hint(err, "A budget that was spent stays spent. To enlarge it, "
+                      "or to add one for other data (--dataset): dpcount "
+                      "budget grant.");
     return E_LEDGER;
 }
 

@@ -47,6 +47,12 @@ void report_quote(struct prepared *p, const struct choice *c,
 void json_rat(struct json *j, mpq_srcptr v, bool up);
 /* The key of a group: a JSON array. */
 void json_key_values(struct json *j, const struct value *vals, size_t n);
+/* The same as a text of its own; p is NULL without memory. */
+struct str key_text(struct arena *a, const struct value *vals, size_t n);
+/* A line for each key, made by key_text, with its number: the keys stand in a
+ * column that is as wide as the widest of them. */
+void text_key_lines(struct sb *b, const struct str *keys,
+                    const struct str *numbers, size_t n);
 void text_rat(struct sb *b, mpq_srcptr v, bool up);
 
 #endif

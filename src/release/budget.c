@@ -42,9 +42,7 @@ static enum status read_total(struct session *s, struct guarantee *g,
 {
     struct prepared p;
     prepared_init(&p, s);
-    enum status st = OK;
-    if (s->opt.policy.n)
-        st = prepare_schema(&p, SOURCE_OPTIONAL, err);
+    enum status st = prepare_budget(&p, err);
     struct str e = s->opt.epsilon.p ? s->opt.epsilon : p.schema.epsilon;
     struct str d = s->opt.delta.p ? s->opt.delta : p.schema.delta;
     if (st == OK)
@@ -199,14 +197,49 @@ enum status ask_budget_show(struct session *s, struct str query,
 struct history {
     struct json json;
     struct result *out;
+    struct str analyst; /* only of this one; empty: of all */
     size_t n;
 };
+
+/* What it gave: a number, or how many. */
+static void entry_answer(struct sb *b, const struct ledger_entry *e)
+{
+    struct answer x = {0};
+    struct err ignored;
+    err_clear(&ignored);
+    if (!e->committed)
+        sb_cstr(b, "held without an answer");
+    else if (answer_read(b->arena, e->answer, &x, &ignored) != OK)
+        sb_cstr(b, "answered");
+    else if (x.numbers.n == 1 && !x.keys.n)
+        sb_printf(b, "answer %.*s", PSTR(x.numbers.p[0]));
+    else
+        sb_printf(b, "%zu answers", x.numbers.n);
+}
+
+static void entry_text(struct sb *b, const struct ledger_entry *e)
+{
+    bool rho = !str_is(e->rho, "0");
+    sb_printf(b, "%.*s  %s %.*s", PSTR(e->held_at), rho ? "rho" : "epsilon",
+              PSTR(rho ? e->rho : e->epsilon));
+    if (!rho && !str_is(e->delta, "0"))
+        sb_printf(b, ", delta %.*s", PSTR(e->delta));
+    sb_cstr(b, "  ");
+    entry_answer(b, e);
+    if (e->dataset.n)
+        sb_printf(b, "  dataset %.*s", PSTR(e->dataset));
+    if (e->analyst.n)
+        sb_printf(b, "  by %.*s", PSTR(e->analyst));
+    sb_printf(b, "  %.*s  %.*s\n", PSTR(e->receipt), PSTR(e->query));
+}
 
 static enum status add_entry(void *ctx, const struct ledger_entry *e,
                              struct err *err)
 {
     struct history *h = ctx;
     struct json *j = &h->json;
+    if (h->analyst.n && !str_eq(h->analyst, e->analyst))
+        return OK;
     const struct {
         const char *key;
         struct str v;
@@ -230,12 +263,7 @@ static enum status add_entry(void *ctx, const struct ledger_entry *e,
     else
         json_null(j);
     json_end(j, '}');
-    bool rho = !str_is(e->rho, "0");
-    sb_printf(&h->out->text, "%.*s  %s %.*s  %s  %.*s  %.*s\n",
-              PSTR(e->held_at), rho ? "rho" : "epsilon",
-              PSTR(rho ? e->rho : e->epsilon),
-              e->committed ? "answered" : "held    ", PSTR(e->receipt),
-              PSTR(e->query));
+    entry_text(&h->out->text, e);
     h->n++;
     return h->out->json.failed || h->out->text.failed ? err_nomem(err) : OK;
 }
@@ -244,7 +272,7 @@ enum status ask_budget_history(struct session *s, struct str query,
                                struct result *out, struct err *err)
 {
     struct ledger *l = NULL;
-    struct history h = {.out = out};
+    struct history h = {.out = out, .analyst = s->opt.analyst};
     (void)query;
     TRY(open_it(s, &l, err));
     json_init(&h.json, &out->json);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "release/analysis.h"
+#include "release/answer.h"
 #include "release/evaluate.h"
 #include "release/groups.h"
 #include "release/release.h"
@@ -14,33 +15,28 @@
 static void count_groups(const struct group_keys *k, const u128 *counts,
                          struct json *j, struct sb *text)
 {
+    struct str *keys = NEWS(text->arena, struct str, k->n + 1);
+    struct str *numbers = NEWS(text->arena, struct str, k->n + 1);
+    text->failed |= !keys || !numbers;
     json_key(j, "groups");
     json_begin(j, '[');
-    for (size_t i = 0; i < k->n; i++) {
-        struct sb key;
-        sb_init(&key, text->arena);
+    for (size_t i = 0; keys && numbers && i < k->n; i++) {
+        struct sb count;
+        keys[i] = key_text(text->arena, &k->vals[i * k->n_cols], k->n_cols);
+        sb_init(&count, text->arena);
+        sb_u128(&count, counts[i]);
+        numbers[i] = sb_view(&count);
+        text->failed |= !keys[i].p || count.failed;
         json_begin(j, '{');
         json_key(j, "key");
-        json_begin(j, '[');
-        for (size_t c = 0; c < k->n_cols; c++) {
-            struct sb one;
-            sb_init(&one, text->arena);
-            value_print(&one, &k->vals[i * k->n_cols + c]);
-            if (k->vals[i * k->n_cols + c].type == T_TEXT)
-                json_str(j, k->vals[i * k->n_cols + c].s);
-            else
-                json_str(j, sb_view(&one));
-            sb_printf(&key, "%s%.*s", c ? ", " : "", PSTR(sb_view(&one)));
-        }
-        json_end(j, ']');
+        json_raw(j, keys[i]);
         json_key(j, "count");
         json_u128(j, counts[i]);
         json_end(j, '}');
-        sb_printf(text, "%-12.*s", PSTR(sb_view(&key)));
-        sb_u128(text, counts[i]);
-        sb_char(text, '\n');
     }
     json_end(j, ']');
+    if (!text->failed)
+        text_key_lines(text, keys, numbers, k->n);
 }
 
 /* The counts of all keys: those declared, or all that occur. */

@@ -85,6 +85,18 @@ static enum status read_policy(struct prepared *p, struct err *err)
     return schema_read_policy(&p->schema, text, o->policy.p, err);
 }
 
+enum status prepare_budget(struct prepared *p, struct err *err)
+{
+    const struct options *o = &p->session->opt;
+    struct str text;
+    if (!o->policy.n)
+        return OK;
+    if (o->db.n || o->schema.n)
+        return prepare_schema(p, SOURCE_OPTIONAL, err);
+    TRY(session_read_file(&p->arena, o->policy, "policy file", &text, err));
+    return schema_read_budget(&p->schema, text, o->policy.p, err);
+}
+
 static enum status read_neighbours(struct prepared *p, struct err *err)
 {
     const struct options *o = &p->session->opt;
@@ -221,6 +233,7 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
         TRY(cq_read(&p->arena, &p->schema, p->text, &p->query, err));
     else
         TRY(read_sql(p, err));
+    TRY(source_allows(p->source, p->query, err));
     return check_enums(p->query, err);
 }
 

@@ -35,6 +35,8 @@ enum source_need { SOURCE_NONE, SOURCE_OPTIONAL, SOURCE_REQUIRED };
 /* Reads --schema, the catalogue, --policy, --constraint, --private, ... */
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err) WARN_UNUSED;
+/* The budget of --policy; with --db or --schema the whole policy is read. */
+enum status prepare_budget(struct prepared *p, struct err *err) WARN_UNUSED;
 /* Reads the query: SQL, or a rule if it contains ":-". */
 enum status prepare_query(struct prepared *p, struct str text,
                           struct err *err) WARN_UNUSED;

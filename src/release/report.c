@@ -59,6 +59,39 @@ void json_key_values(struct json *j, const struct value *vals, size_t n)
     json_end(j, ']');
 }
 
+struct str key_text(struct arena *a, const struct value *vals, size_t n)
+{
+    struct sb b;
+    struct json j;
+    sb_init(&b, a);
+    json_init(&j, &b);
+    json_key_values(&j, vals, n);
+    return b.failed ? (struct str){0} : str_copy(a, sb_view(&b));
+}
+
+/* Characters, not bytes: a name may hold any. */
+static size_t width(struct str s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+void text_key_lines(struct sb *b, const struct str *keys,
+                    const struct str *numbers, size_t n)
+{
+    size_t widest = 10;
+    for (size_t i = 0; i < n; i++)
+        if (width(keys[i]) - 2 > widest)
+            widest = width(keys[i]) - 2;
+    for (size_t i = 0; i < n; i++) {
+        sb_add(b, keys[i].p + 1, keys[i].n - 2); /* without its brackets */
+        sb_printf(b, "%*s%.*s\n", (int)(widest + 2 - (width(keys[i]) - 2)), "",
+                  PSTR(numbers[i]));
+    }
+}
+
 static const char *mechanism(const struct choice *c)
 {
     return c->exact ? "none" : noise_name(c->noise.kind);
@@ -232,20 +265,17 @@ static void release_json(struct sb *b, struct prepared *p,
 static void text_groups(struct sb *b, const struct group_keys *k,
                         const struct answer *x)
 {
-    if (k->found && !x->keys.n)
+    size_t n = group_count(k, x);
+    struct str *keys = k->found ? x->keys.p : NEWS(b->arena, struct str, n + 1);
+    if (k->found && !n)
         sb_cstr(b, "no key reached the threshold\n");
-    for (size_t i = 0; i < group_count(k, x); i++) {
-        struct sb key;
-        sb_init(&key, b->arena);
-        if (k->found) /* without its brackets */
-            sb_add(&key, x->keys.p[i].p + 1, x->keys.p[i].n - 2);
-        for (size_t c = 0; !k->found && c < k->n_cols; c++) {
-            sb_cstr(&key, c ? ", " : "");
-            value_print(&key, &k->vals[i * k->n_cols + c]);
-        }
-        sb_printf(b, "%-12.*s%.*s\n", PSTR(sb_view(&key)),
-                  PSTR(x->numbers.p[i]));
+    b->failed |= n && !keys;
+    for (size_t i = 0; keys && !k->found && i < n; i++) {
+        keys[i] = key_text(b->arena, &k->vals[i * k->n_cols], k->n_cols);
+        b->failed |= !keys[i].p;
     }
+    if (!b->failed)
+        text_key_lines(b, keys, x->numbers.p, n);
 }
 
 static void text_error(struct sb *b, const struct choice *c,
@@ -307,16 +337,9 @@ static void release_text(struct sb *b, const struct choice *c,
 static bool push_key(const struct group_keys *k, const struct answer *x,
                      size_t i, struct result *out)
 {
-    struct sb b;
-    struct json j;
-    sb_init(&b, &out->arena);
-    json_init(&j, &b);
-    if (k->found)
-        json_raw(&j, x->keys.p[i]);
-    else
-        json_key_values(&j, &k->vals[i * k->n_cols], k->n_cols);
     struct str text =
-        b.failed ? (struct str){0} : str_copy(&out->arena, sb_view(&b));
+        k->found ? str_copy(&out->arena, x->keys.p[i])
+                 : key_text(&out->arena, &k->vals[i * k->n_cols], k->n_cols);
     return text.p && VEC_PUSH(&out->arena, &out->keys, text);
 }
 

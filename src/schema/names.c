@@ -70,6 +70,36 @@ static enum status alike(const struct schema *s, struct str name, long other,
     return E_NAME;
 }
 
+static enum status other_namespace(const struct table *t, struct str name,
+                                   struct err *err)
+{
+    err_set(err, E_NAME, "table \"%.*s\" is not known", PSTR(name));
+    err_hint(err,
+             "The table \"%.*s\" that is read is that of \"%.*s\": the search "
+             "path of the connection decides.",
+             PSTR(t->name), PSTR(t->namespace_));
+    return E_NAME;
+}
+
+/* "ref.ward": with it a declaration cannot slip to a table of the same name
+ * that is made in another schema later. */
+static enum status find_in_namespace(const struct schema *s, struct str name,
+                                     long *out, struct err *err)
+{
+    for (size_t i = 1; i + 1 < name.n; i++) {
+        struct str ns = {name.p, i}, rest = {name.p + i + 1, name.n - i - 1};
+        long t = name.p[i] == '.' ? schema_find(s, rest) : -1;
+        if (t < 0)
+            continue;
+        if (s->tables.p[t].namespace_.n &&
+            !str_eq(s->tables.p[t].namespace_, ns))
+            return other_namespace(&s->tables.p[t], name, err);
+        *out = t;
+        return OK;
+    }
+    return OK;
+}
+
 enum status schema_find_declared(const struct schema *s, struct str name,
                                  long *out, struct err *err)
 {
@@ -80,7 +110,10 @@ enum status schema_find_declared(const struct schema *s, struct str name,
     if (count_alike(s, name, true, out) == 1)
         return OK;
     *out = -1;
-    return count_alike(s, name, false, &near) ? alike(s, name, near, err) : OK;
+    TRY(find_in_namespace(s, name, out, err));
+    return *out < 0 && count_alike(s, name, false, &near)
+               ? alike(s, name, near, err)
+               : OK;
 }
 
 static long find_folded(const struct schema *s, struct str name)

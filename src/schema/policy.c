@@ -9,8 +9,8 @@
  *     tables:
  *       patient:
  *         privacy: private              # or public; private if absent
- *         columns: [id, sex]            # or {id: integer, sex: text}; only
- *                                       # where nothing else declares them
+ *         columns: {id: integer, sex: text}   # or [id, sex]; the types of
+ *                                       # columns that nothing else types
  *         key: [id]                     # or keys: [[id], [ssn]]
  *         not_null: [sex]
  *         at_most: [{per: [pat], of: [doc], k: 3}]
@@ -30,6 +30,7 @@ struct reader {
     yaml_document_t doc;
     const char *file;
     VEC(uint32_t) seen; /* tables read so far */
+    bool budget_only;
     struct err *err;
 };
 
@@ -46,7 +47,7 @@ static enum status bad(struct reader *r, const yaml_node_t *at, enum status st,
     va_end(ap);
     long line = (long)at->start_mark.line + 1;
     long column = (long)at->start_mark.column + 1;
-    err_set(r->err, st, "%s:%ld:%ld: %s", r->file, line, column, msg);
+    err_set(r->err, st, "%s", msg);
     err_in_file(r->err, r->file, line, column);
     return st;
 }
@@ -289,6 +290,66 @@ static enum status read_not_null(struct reader *r, yaml_node_t *n, size_t table)
     return OK;
 }
 
+static bool type_by_name(struct str s, enum type *out)
+{
+    static const struct {
+        const char *name;
+        enum type type;
+    } names[] = {
+        {"integer", T_INT},  {"int", T_INT},   {"bigint", T_INT},
+        {"numeric", T_DEC},  {"real", T_REAL}, {"text", T_TEXT},
+        {"boolean", T_BOOL}, {"date", T_DATE}, {"timestamp", T_TIMESTAMP},
+        {"time", T_TIME},    {"uuid", T_UUID}, {"double precision", T_REAL},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (str_eq_nocase(s, str_of(names[i].name))) {
+            *out = names[i].type;
+            return true;
+        }
+    return false;
+}
+
+static enum status read_type(struct reader *r, const yaml_node_t *n,
+                             enum type *out)
+{
+    TRY(need(r, n, YAML_SCALAR_NODE, "a type"));
+    if (type_by_name(scalar(n), out))
+        return OK;
+    bad(r, n, E_POLICY, "unknown type \"%.*s\"", PSTR(scalar(n)));
+    err_hint(r->err, "Types are integer, numeric, real, text, boolean, date, "
+                     "time, timestamp, uuid.");
+    return E_POLICY;
+}
+
+/* A column whose type its source leaves open (a CSV file does) gets one. */
+static enum status set_type(struct reader *r, yaml_node_t *key,
+                            yaml_node_t *val, size_t table)
+{
+    uint32_t c = 0;
+    enum type type;
+    TRY(column(r, key, table, &c));
+    TRY(read_type(r, val, &type));
+    struct column *col = &r->s->tables.p[table].cols[c];
+    if (col->type == T_UNKNOWN)
+        col->type = type;
+    if (col->type == type)
+        return OK;
+    bad(r, val, E_POLICY, "column \"%.*s\" is of type %s, not %.*s",
+        PSTR(col->name), type_name(col->type), PSTR(scalar(val)));
+    err_hint(r->err, "The catalogue or the schema file says so: leave it out "
+                     "here.");
+    return E_POLICY;
+}
+
+/* The columns of a table that is known: their names must be right. */
+static enum status match_columns(struct reader *r, yaml_node_t *n, size_t table)
+{
+    cols_vec x = {0};
+    if (n->type == YAML_MAPPING_NODE)
+        return each_pair(r, n, table, set_type);
+    return columns(r, n, table, &x);
+}
+
 static enum status read_table_key(struct reader *r, yaml_node_t *key,
                                   yaml_node_t *val, size_t table)
 {
@@ -312,25 +373,6 @@ static enum status read_table_key(struct reader *r, yaml_node_t *key,
     return unknown_key(r, key,
                        "privacy, columns, key, keys, at_most, rows_at_most, "
                        "not_null, values");
-}
-
-static bool type_by_name(struct str s, enum type *out)
-{
-    static const struct {
-        const char *name;
-        enum type type;
-    } names[] = {
-        {"integer", T_INT},  {"int", T_INT},   {"bigint", T_INT},
-        {"numeric", T_DEC},  {"real", T_REAL}, {"text", T_TEXT},
-        {"boolean", T_BOOL}, {"date", T_DATE}, {"timestamp", T_TIMESTAMP},
-        {"time", T_TIME},    {"uuid", T_UUID},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (str_eq_nocase(s, str_of(names[i].name))) {
-            *out = names[i].type;
-            return true;
-        }
-    return false;
 }
 
 /* columns: [a, b] or {a: integer, b: text}. */
@@ -358,14 +400,34 @@ static enum status read_columns(struct reader *r, yaml_node_t *n, size_t table)
         if (!typed)
             continue;
         yaml_node_t *type = node(r, n->data.mapping.pairs.start[i].value);
-        TRY(need(r, type, YAML_SCALAR_NODE, "a type"));
-        if (!type_by_name(scalar(type), &t->cols[i].type))
-            return bad(r, type, E_POLICY, "unknown type \"%.*s\"",
-                       PSTR(scalar(type)));
+        TRY(read_type(r, type, &t->cols[i].type));
     }
     t->n_cols = count;
     t->arity_known = t->declared = true;
     return OK;
+}
+
+static enum status unknown_table(struct reader *r, const yaml_node_t *key)
+{
+    struct sb b;
+    size_t n = 0;
+    enum { SHOWN = 12 };
+    bad(r, key, E_NAME, "unknown table \"%.*s\"", PSTR(scalar(key)));
+    sb_init(&b, r->s->arena);
+    for (size_t i = 0; i < r->s->tables.n; i++) {
+        const struct table *t = &r->s->tables.p[i];
+        if (t->declared && !t->is_refused && n++ < SHOWN)
+            sb_printf(&b, "%s%.*s", n > 1 ? ", " : "", PSTR(t->name));
+    }
+    if (n && !b.failed)
+        err_hint(r->err,
+                 "The tables are %.*s%s. A database shows only those that "
+                 "its user may read.",
+                 PSTR(sb_view(&b)), n > SHOWN ? ", ..." : "");
+    else
+        err_hint(r->err, "Give the tables with --schema or --db, or list "
+                         "\"columns:\" here.");
+    return E_NAME;
 }
 
 static enum status find_table(struct reader *r, yaml_node_t *key,
@@ -377,14 +439,10 @@ static enum status find_table(struct reader *r, yaml_node_t *key,
         return place(r, key);
     if (t >= 0 && r->s->tables.p[t].arity_known) {
         *out = (size_t)t;
-        return OK;
+        return cols ? match_columns(r, cols, *out) : OK;
     }
-    if (!cols) {
-        bad(r, key, E_NAME, "unknown table \"%.*s\"", PSTR(scalar(key)));
-        err_hint(r->err, "Give the tables with --schema or --db, or list "
-                         "\"columns:\" here.");
-        return E_NAME;
-    }
+    if (!cols)
+        return unknown_table(r, key);
     if (t >= 0)
         *out = (size_t)t;
     else
@@ -445,6 +503,8 @@ static enum status read_top(struct reader *r, yaml_node_t *key,
 {
     struct str k = scalar(key);
     u128 order;
+    if (r->budget_only && !str_is(k, "budget"))
+        return OK;
     if (str_is(k, "neighbours"))
         return read_neighbours(r, val);
     if (str_is(k, "tables"))
@@ -465,16 +525,17 @@ static enum status not_yaml(struct reader *r, const yaml_parser_t *p)
 {
     long line = (long)p->problem_mark.line + 1;
     long column = (long)p->problem_mark.column + 1;
-    err_set(r->err, E_SYNTAX, "%s:%ld:%ld: %s", r->file, line, column,
-            p->problem ? p->problem : "malformed YAML");
+    err_set(r->err, E_SYNTAX, "%s", p->problem ? p->problem : "malformed YAML");
     err_in_file(r->err, r->file, line, column);
     return E_SYNTAX;
 }
 
-enum status schema_read_policy(struct schema *s, struct str text,
-                               const char *file, struct err *err)
+static enum status read_document(struct schema *s, struct str text,
+                                 const char *file, bool budget_only,
+                                 struct err *err)
 {
-    struct reader r = {.s = s, .file = file, .err = err};
+    struct reader r = {
+        .s = s, .file = file, .budget_only = budget_only, .err = err};
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
         return err_nomem(err);
@@ -492,4 +553,16 @@ enum status schema_read_policy(struct schema *s, struct str text,
     }
     yaml_parser_delete(&parser);
     return st;
+}
+
+enum status schema_read_policy(struct schema *s, struct str text,
+                               const char *file, struct err *err)
+{
+    return read_document(s, text, file, false, err);
+}
+
+enum status schema_read_budget(struct schema *s, struct str text,
+                               const char *file, struct err *err)
+{
+    return read_document(s, text, file, true, err);
 }

@@ -24,6 +24,7 @@ struct column {
     bool is_enum;    /* ordered by its declaration, not as its texts */
     bool is_padded;  /* PostgreSQL's char(n), read without its padding */
     bool is_varchar; /* PostgreSQL's varchar, which becomes char(n) there */
+    bool text_only;  /* read as text, but equal by rules of its own (inet) */
     struct value *domain; /* public list of values for GROUP BY; may be NULL */
     size_t n_domain;
 };
@@ -56,6 +57,7 @@ struct table {
     bool declared;    /* false: made up from its use in a rule */
     bool arity_known; /* false: only constraints or lists named it so far */
     bool any_case;    /* its source does not tell names apart by case */
+    bool is_refused;  /* a view or the like: known, but not to be queried */
     VEC(struct degree) degrees;
     VEC(struct foreign_key) fks;
 };
@@ -90,9 +92,10 @@ bool name_matches(struct str have, bool any_case, struct str asked,
 /* The number of tables that an SQL name matches, the first in *out or -1. */
 size_t schema_match(const struct schema *s, struct str name, bool quoted,
                     long *out);
-/* A table of a policy: spelled as the catalogue does; in any case where its
- * source does not tell names apart. *out is -1 if there is none, and E_NAME
- * if there is none but one that differs only in case. */
+/* A table of a policy: spelled as the catalogue does, with or without its
+ * namespace; in any case where its source does not tell names apart. *out is -1
+ * if there is none, and E_NAME if there is none but one that differs only in
+ * case. */
 enum status schema_find_declared(const struct schema *s, struct str name,
                                  long *out, struct err *err) WARN_UNUSED;
 /* A table of an option: the same, but a name that is not quoted may also
@@ -135,8 +138,12 @@ enum status schema_read_constraint(struct schema *s, struct str text,
 enum status schema_set_privacy(struct schema *s, struct str list,
                                enum privacy p, struct err *err) WARN_UNUSED;
 /* Policy YAML; `file` is for messages. A table that the schema does not hold
- * yet must list its `columns:`. */
+ * yet must list its `columns:`; of one that it holds, they may give types to
+ * columns that have none. */
 enum status schema_read_policy(struct schema *s, struct str text,
+                               const char *file, struct err *err) WARN_UNUSED;
+/* Only its `budget:`: what the tables are need not be known. */
+enum status schema_read_budget(struct schema *s, struct str text,
                                const char *file, struct err *err) WARN_UNUSED;
 /* Constraint text of a degree: "patdoc: pat -> doc <= 3". */
 void degree_print(struct sb *b, const struct table *t, const struct degree *d);

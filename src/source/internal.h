@@ -17,6 +17,7 @@ struct src_column {
     bool is_enum;      /* PostgreSQL: has an order of its own */
     bool is_padded;    /* PostgreSQL: char(n) */
     bool is_varchar;   /* PostgreSQL: varchar */
+    bool text_only;    /* PostgreSQL: equal by rules of its own */
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 
@@ -48,6 +49,8 @@ struct src_table {
     /* PostgreSQL: by its statistics, not to be relied on; <= 0: not known */
     double believed_rows;
     const char *refused; /* "a view": listed, but not to be queried */
+    bool is_ambiguous;   /* PostgreSQL: of this name in several schemas */
+    bool is_outside;     /* PostgreSQL: its schema is not on the search path */
     size_t table;        /* index in the schema, set by the merge */
     uint32_t *to;        /* column i here is column to[i] of the schema */
 };

@@ -44,6 +44,7 @@ static enum status match_columns(struct source *src, struct src_table *t,
         col->is_enum = t->cols[i].is_enum;
         col->is_padded = t->cols[i].is_padded;
         col->is_varchar = t->cols[i].is_varchar;
+        col->text_only = t->cols[i].text_only;
     }
     for (size_t c = 0; c < st->n_cols; c++)
         if (!seen[c])
@@ -68,9 +69,11 @@ static enum status take_columns(struct source *src, struct src_table *t,
         c->is_enum = t->cols[i].is_enum;
         c->is_padded = t->cols[i].is_padded;
         c->is_varchar = t->cols[i].is_varchar;
+        c->text_only = t->cols[i].text_only;
         t->to[i] = (uint32_t)i;
     }
     st->declared = true;
+    st->is_refused = t->refused != NULL;
     st->namespace_ = str_copy(src->schema->arena, t->namespace_);
     return st->namespace_.p ? OK : err_nomem(err);
 }

@@ -6,6 +6,10 @@
  * tables with inheritance children are listed but refused when a query uses
  * them: their rows are rows of other tables too, so that one person's row
  * could count in places the analysis takes for different ones.
+ *
+ * PRIVACY: a name stands for one table, also in the policy. The search path
+ * decides which; of tables outside of it that share a name none is taken, so
+ * that what was declared of one never holds for another.
  */
 #include "source/pg.h"
 
@@ -25,7 +29,8 @@ static const char tables_sql[] =
     "c.reltuples, "
     "CASE WHEN EXISTS (SELECT 1 FROM tree t JOIN pg_catalog.pg_class f "
     "ON f.oid = t.oid WHERE t.root = c.oid AND f.relkind = 'f') "
-    "THEN 1 ELSE 0 END "
+    "THEN 1 ELSE 0 END, "
+    "CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 1 ELSE 0 END "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
     "WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
@@ -35,13 +40,19 @@ static const char tables_sql[] =
     "ORDER BY CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 0 ELSE 1 "
     "END, n.nspname, c.relname";
 
-/* A domain of a domain of a domain is read as text. */
+/* A domain of a domain of a domain is read as text. Under a collation that is
+ * not deterministic texts are equal that differ; servers before 12 have none,
+ * and no such column in the catalogue. */
 static const char columns_sql[] =
     "SELECT a.attrelid, a.attnum, a.attname, "
     "CASE WHEN a.attnotnull OR t.typnotnull OR COALESCE(t2.typnotnull, false) "
     "THEN 1 ELSE 0 END, "
     "COALESCE(t3.oid, t2.oid, t.oid), "
-    "COALESCE(t3.typtype, t2.typtype, t.typtype) "
+    "COALESCE(t3.typtype, t2.typtype, t.typtype), "
+    "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_collation k "
+    "WHERE k.oid = a.attcollation AND "
+    "pg_catalog.to_jsonb(k) ->> 'collisdeterministic' = 'false') "
+    "THEN 1 ELSE 0 END "
     "FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
     "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
@@ -94,12 +105,12 @@ static struct known *find(struct reading *r, unsigned long oid)
     return NULL;
 }
 
-static bool name_taken(const struct source *src, struct str name)
+static struct src_table *find_name(const struct source *src, struct str name)
 {
     for (size_t i = 0; i < src->tables.n; i++)
         if (str_eq(src->tables.p[i].name, name))
-            return true;
-    return false;
+            return &src->tables.p[i];
+    return NULL;
 }
 
 static const char *refusal(char kind, bool has_children, bool is_child)
@@ -116,9 +127,14 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     struct source *src = r->src;
     struct str name = str_of(PQgetvalue(res, row, 2));
     char kind = *PQgetvalue(res, row, 3);
-    if (name_taken(src, name))
-        return OK; /* hidden by one earlier in the search path */
-    struct src_table *t = source_add(src);
+    struct src_table *t = find_name(src, name);
+    if (t) { /* hidden by one earlier in the search path */
+        t->is_ambiguous = t->is_outside;
+        if (t->is_ambiguous)
+            t->refused = "in more than one schema";
+        return OK;
+    }
+    t = source_add(src);
     struct known k = {.oid = number_at(res, row, 0),
                       .index = src->tables.n - 1,
                       .is_plain = kind == 'r' ||
@@ -129,6 +145,7 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     t->name = str_copy(&src->arena, name);
     t->namespace_ = str_copy(&src->arena, str_of(PQgetvalue(res, row, 1)));
     t->believed_rows = strtod(PQgetvalue(res, row, 6), NULL);
+    t->is_outside = !number_at(res, row, 8);
     t->refused = refusal(kind, number_at(res, row, 4), number_at(res, row, 5));
     return t->name.p && t->namespace_.p ? OK : err_nomem(r->err);
 }
@@ -173,6 +190,14 @@ static bool is_native(uint32_t oid, char typtype)
            (type_of(oid, 'd') != T_UNKNOWN && oid != OID_CHAR);
 }
 
+/* inet, interval, jsonb, citext and the like: 10.0.0.1 and 10.0.0.1/32 are
+ * equal there, and their texts are not. */
+static bool is_text_only(const struct src_column *c, bool loose)
+{
+    return loose ||
+           (c->as_text && c->type == T_TEXT && c->type_oid != OID_CHAR);
+}
+
 static enum status add_column(struct reading *r, const PGresult *res, int row)
 {
     struct known *k = find(r, number_at(res, row, 0));
@@ -190,6 +215,7 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     c.is_enum = typtype == 'e';
     c.is_padded = c.type_oid == OID_BPCHAR;
     c.is_varchar = c.type_oid == OID_VARCHAR;
+    c.text_only = is_text_only(&c, number_at(res, row, 6));
     if (c.is_enum)
         c.type_oid = OID_TEXT;
     if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||

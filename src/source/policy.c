@@ -98,50 +98,84 @@ static void write_not_null(struct sb *b, const struct table *t)
     sb_cstr(b, n ? "]\n" : "");
 }
 
+static bool in_key(const struct foreign_key *f, uint32_t col)
+{
+    for (size_t k = 0; k < f->n_cols; k++)
+        if (f->cols[k] == col)
+            return true;
+    return false;
+}
+
 /* A foreign key bounds nothing by itself; what would is the number of rows
  * that may refer to one. Lines of comment only: names are quoted so that none
- * can end the line. */
+ * can end the line. One list for all, since a key may be given only once. */
 static void write_fks(struct sb *b, const struct table *t)
 {
+    if (t->fks.n)
+        sb_cstr(b, "    # How many rows may refer to one? Keep what always "
+                   "holds, with your k:\n"
+                   "    # at_most:\n");
     for (size_t i = 0; i < t->fks.n; i++) {
         const struct foreign_key *f = &t->fks.p[i];
-        sb_cstr(b, "    # ");
-        columns(b, t, f->cols, f->n_cols);
-        sb_cstr(b, " refers to ");
-        name(b, f->ref_table);
-        sb_cstr(b, ". How many rows may refer to one? Then write:\n"
-                   "    # at_most: [{per: ");
+        sb_cstr(b, "    #   - {per: ");
         columns(b, t, f->cols, f->n_cols);
         sb_cstr(b, ", of: [");
         for (uint32_t c = 0, n = 0; c < t->n_cols; c++) {
-            bool in = false;
-            for (size_t k = 0; k < f->n_cols; k++)
-                in |= f->cols[k] == c;
-            if (in)
+            if (in_key(f, c))
                 continue;
             sb_cstr(b, n++ ? ", " : "");
             name(b, t->cols[c].name);
         }
-        sb_cstr(b, "], k: 3}]\n");
+        sb_cstr(b, "], k: 3}   # refers to ");
+        name(b, f->ref_table);
+        sb_char(b, '\n');
     }
 }
 
+/* As a comment where the source types them. Where it does not (CSV), in the
+ * form in which the owner can. */
 static void write_columns(struct sb *b, const struct table *t)
 {
-    sb_cstr(b, "    # columns: ");
+    bool open = false;
+    for (size_t i = 0; i < t->n_cols; i++)
+        open |= t->cols[i].type == T_UNKNOWN;
+    sb_cstr(b, open ? "    # columns: {" : "    # columns: ");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
         name(b, t->cols[i].name);
         if (t->cols[i].type != T_UNKNOWN)
-            sb_printf(b, " %s", type_name(t->cols[i].type));
+            sb_printf(b, "%s %s", open ? ":" : "", type_name(t->cols[i].type));
+        else
+            sb_cstr(b, ": text");
     }
-    sb_char(b, '\n');
+    sb_cstr(b, open ? "}   # or integer, numeric, real, boolean, date, "
+                      "timestamp, ...\n"
+                    : "\n");
 }
 
-static void write_table(struct sb *b, const struct table *t)
+/* With its schema where the search path does not lead to it. */
+static void table_name(struct sb *b, const struct table *t,
+                       const struct src_table *from)
+{
+    bool plain = is_plain(t->name) && is_plain(t->namespace_);
+    if (!from || !from->is_outside) {
+        name(b, t->name);
+        return;
+    }
+    struct sb both;
+    sb_init(&both, b->arena);
+    sb_printf(&both, "%.*s.%.*s", PSTR(t->namespace_), PSTR(t->name));
+    if (plain)
+        sb_str(b, sb_view(&both));
+    else
+        scalar(b, sb_view(&both));
+}
+
+static void write_table(struct sb *b, const struct table *t,
+                        const struct src_table *from)
 {
     sb_cstr(b, "  ");
-    name(b, t->name);
+    table_name(b, t, from);
     sb_cstr(b, ":\n    privacy: private   # or public: everybody may know its "
                "rows\n");
     write_columns(b, t);
@@ -151,11 +185,18 @@ static void write_table(struct sb *b, const struct table *t)
     sb_cstr(b, "    # rows_at_most: 1000000\n");
 }
 
-/* Views and the like are not to be queried. */
-static bool is_refused(const struct source *src, size_t table)
+/* Views and the like are not to be queried: said, so that they are not
+ * missed. */
+static void write_refused(struct sb *b, const struct source *src)
 {
-    const struct src_table *t = src ? source_find_table(src, table) : NULL;
-    return t && t->refused;
+    for (size_t i = 0; src && i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
+        if (!t->refused)
+            continue;
+        sb_cstr(b, "  # not to be queried: ");
+        name(b, t->name);
+        sb_printf(b, " is %s\n", t->refused);
+    }
 }
 
 void source_policy(const struct schema *s, const struct source *src,
@@ -173,11 +214,14 @@ void source_policy(const struct schema *s, const struct source *src,
            "\n"
            "tables:\n");
     for (size_t i = 0; i < s->tables.n; i++)
-        if (!is_refused(src, i)) {
-            write_table(b, &s->tables.p[i]);
+        if (!s->tables.p[i].is_refused) {
+            write_table(b, &s->tables.p[i],
+                        src ? source_find_table(src, i) : NULL);
             n++;
         }
-    sb_cstr(b, n ? "\n" : "  {}\n\n");
+    sb_cstr(b, n ? "" : "  {}\n");
+    write_refused(b, src);
+    sb_char(b, '\n');
     sb_cstr(b, "# Of all releases together; for dpcount budget init.\n"
                "budget: {epsilon: 10, delta: 1e-6}\n");
 }

@@ -229,9 +229,27 @@ static bool wanted_columns(const struct cq *q, size_t t, bool *wanted)
 enum status source_refuse(const struct src_table *t, struct err *err)
 {
     err_set(err, E_UNSUPPORTED, "\"%.*s\" is %s", PSTR(t->name), t->refused);
+    if (t->is_ambiguous) {
+        err_detail(err, "A name stands for one table, and none of the schemas "
+                        "is on the search path.");
+        err_hint(err, "Name the schema in the connection: postgresql://.../"
+                      "DATABASE?options=-csearch_path%%3DSCHEMA");
+        return E_UNSUPPORTED;
+    }
     err_detail(err, "Its rows are rows of other tables too.");
     err_hint(err, "Write the query over the tables that hold the rows.");
     return E_UNSUPPORTED;
+}
+
+enum status source_allows(const struct source *src, const struct cq *q,
+                          struct err *err)
+{
+    for (uint32_t a = 0; src && a < q->n_atoms; a++) {
+        const struct src_table *t = source_find_table(src, q->atoms[a].table);
+        if (t && t->refused)
+            return source_refuse(t, err);
+    }
+    return OK;
 }
 
 static enum status load_one(struct source *src, const struct wish *w, size_t t,

@@ -35,6 +35,10 @@ enum status source_open(struct mem *m, const struct source_spec *spec,
                         struct schema *s, struct source **out,
                         struct err *err) WARN_UNUSED;
 void source_close(struct source *src);
+/* E_UNSUPPORTED if the query uses a view or the like: its rows are rows of
+ * other tables too. A matter of the catalogue alone. src may be NULL. */
+enum status source_allows(const struct source *src, const struct cq *q,
+                          struct err *err) WARN_UNUSED;
 /* Loads what the query needs: each table of an atom, the columns that are not
  * TERM_ANY in some atom. With q NULL: all columns of all tables. */
 enum status source_load(struct source *src, const struct cq *q,

@@ -6,11 +6,17 @@
  * SQLite's types are affinities of columns, and cells may hold anything; the
  * declared type's name decides what dpcount expects, and a cell that does not
  * fit is an error, never a silent conversion.
+ *
+ * Views, virtual tables and the tables in which a virtual table keeps its rows
+ * are listed but refused: a row of one of them is a row of others too, and one
+ * person's row would count where the analysis takes rows for different ones.
  */
 #include "source/internal.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static enum status sqlite_failed(struct source *src, const char *what,
                                  struct err *err)
@@ -237,16 +243,51 @@ static enum status read_fks(struct source *src, struct src_table *t,
 }
 
 static enum status read_table(struct source *src, struct str name,
-                              struct err *err)
+                              const char *refused, struct err *err)
 {
     struct src_table *t = source_add(src);
     if (!t)
         return err_nomem(err);
     t->kind = SRC_SQLITE;
     t->name = name;
-    TRY(read_columns(src, t, err));
+    t->refused = refused;
+    enum status s = read_columns(src, t, err);
+    if (refused && s == E_SOURCE) { /* broken, or its module is not here */
+        err_clear(err);
+        return OK;
+    }
+    TRY(s);
     TRY(read_indexes(src, t, err));
     return read_fks(src, t, err);
+}
+
+/* schema, name, type, ...: which tables belong to a virtual one. SQLite before
+ * 3.37 does not tell; what tells nothing gives no rows. */
+static enum status mark_shadows(struct source *src, struct err *err)
+{
+    sqlite3_stmt *st;
+    struct sb b;
+    sb_init(&b, &src->arena);
+    sb_cstr(&b, "PRAGMA main.table_list");
+    TRY(prepare(src, &b, &st, err));
+    while (sqlite3_step(st) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(st, 1);
+        const char *type = (const char *)sqlite3_column_text(st, 2);
+        for (size_t i = 0; name && type && i < src->tables.n; i++)
+            if (!strcmp(type, "shadow") && str_is(src->tables.p[i].name, name))
+                src->tables.p[i].refused = "part of a virtual table";
+    }
+    sqlite3_finalize(st);
+    return OK;
+}
+
+static const char *refusal(const char *type, const char *sql)
+{
+    if (!strcmp(type, "view"))
+        return "a view";
+    return sql && !sqlite3_strnicmp(sql, "CREATE VIRTUAL TABLE", 20)
+               ? "a virtual table"
+               : NULL;
 }
 
 static enum status read_tables(struct source *src, struct err *err)
@@ -255,18 +296,39 @@ static enum status read_tables(struct source *src, struct err *err)
     struct sb b;
     enum status s = OK;
     sb_init(&b, &src->arena);
-    sb_cstr(&b, "SELECT name FROM main.sqlite_master WHERE type = 'table' "
-                "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
+    sb_cstr(&b, "SELECT name, type, sql FROM main.sqlite_master "
+                "WHERE type IN ('table', 'view') "
+                "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+                "ORDER BY type, name");
     TRY(prepare(src, &b, &st, err));
     int rc = SQLITE_DONE;
     while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct str name = column_str(&src->arena, st, 0);
-        s = name.p ? read_table(src, name, err) : err_nomem(err);
+        const char *type = (const char *)sqlite3_column_text(st, 1);
+        const char *sql = (const char *)sqlite3_column_text(st, 2);
+        s = name.p && type ? read_table(src, name, refusal(type, sql), err)
+                           : err_nomem(err);
     }
     if (s == OK && rc != SQLITE_DONE)
         s = sqlite_failed(src, "read", err);
     sqlite3_finalize(st);
-    return s;
+    return s == OK ? mark_shadows(src, err) : s;
+}
+
+/* SQLite says only that it could not. */
+static enum status cannot_open(struct source *src, struct err *err)
+{
+    struct stat st;
+    if (stat(src->sqlite_path.p, &st) == 0)
+        return sqlite_failed(src, "open", err);
+    if (strstr(src->sqlite_path.p, "://")) /* it may hold a password */
+        err_set(err, E_SOURCE, "this kind of data source is not known");
+    else
+        err_set(err, E_SOURCE, "could not open \"%.*s\": %s",
+                PSTR(src->sqlite_path), strerror(errno));
+    err_hint(err, "--db takes a SQLite file, a folder of CSV files, or "
+                  "postgresql://USER@HOST/DATABASE.");
+    return E_SOURCE;
 }
 
 enum status sqlite_open(struct source *src, const char *path, struct err *err)
@@ -278,7 +340,7 @@ enum status sqlite_open(struct source *src, const char *path, struct err *err)
                         NULL) != SQLITE_OK) {
         if (!src->sqlite)
             return err_nomem(err);
-        return sqlite_failed(src, "open", err);
+        return cannot_open(src, err);
     }
     sqlite3_busy_timeout(src->sqlite, 5000);
     /* The first read takes the snapshot that lasts until the close. */

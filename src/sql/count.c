@@ -141,6 +141,8 @@ static enum status count_distinct(struct lower *l, struct scope *sc,
         TRY(lower_scalar(l, sc, arg, &e));
         if (is_untyped(e))
             TRY(give_type(l, &e, T_TEXT, node_location(arg)));
+        if (is_text_only(l, e))
+            return sql_refuse(l->err, NO_TEXT_ONLY, node_location(arg));
         if (!tuple && (e->op == X_CONST))
             TRY(require_value(l, e, node_location(arg)));
         TRY(term_of(l, e, node_location(arg), &t));
@@ -233,6 +235,8 @@ static enum status lower_groups(struct lower *l, struct scope *sc,
             return sql_refuse(l->err, NO_GROUPING_SETS, node_location(item));
         TRY(group_node(l, sc, select, item, &node));
         TRY(lower_scalar(l, sc, node, &e));
+        if (is_text_only(l, e))
+            return sql_refuse(l->err, NO_TEXT_ONLY, node_location(item));
         TRY(term_of(l, e, node_location(item), &t));
         if (!VEC_PUSH(l->arena, out, e) || !VEC_PUSH(l->arena, &l->b.outs, t))
             return err_nomem(l->err);

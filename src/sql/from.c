@@ -119,8 +119,9 @@ static void hint_tables(struct lower *l)
 {
     struct sb b;
     sb_init(&b, l->arena);
-    for (size_t i = 0; i < l->schema->tables.n; i++)
-        list_name(&b, i, l->schema->tables.p[i].name);
+    for (size_t i = 0, n = 0; i < l->schema->tables.n; i++)
+        if (!l->schema->tables.p[i].is_refused)
+            list_name(&b, n++, l->schema->tables.p[i].name);
     if (!b.failed)
         err_hint(l->err, "The tables are %.*s.", PSTR(sb_view(&b)));
 }
@@ -370,6 +371,19 @@ static enum status no_table(struct lower *l, const char *name, long at)
     return E_NAME;
 }
 
+static enum status no_namespace(struct lower *l, const char *ns,
+                                const struct table *t, long at)
+{
+    err_set(l->err, E_NAME, "relation \"%s.%.*s\" does not exist", ns,
+            PSTR(t->name));
+    err_at(l->err, at);
+    err_hint(l->err,
+             "There is \"%.*s.%.*s\". A name stands for one table: if both "
+             "exist, the search path of the connection decides which.",
+             PSTR(t->namespace_), PSTR(t->name));
+    return E_NAME;
+}
+
 static enum status two_tables(struct lower *l, const char *name, long at)
 {
     err_set(l->err, E_NAME, "table name \"%s\" is ambiguous", name);
@@ -392,7 +406,7 @@ static enum status find_table(struct lower *l, const json_t *range, long *out)
         return no_table(l, name, at);
     const struct table *t = &l->schema->tables.p[*out];
     if (ns[0] && t->namespace_.n && !str_is(t->namespace_, ns))
-        return no_table(l, name, at);
+        return no_namespace(l, ns, t, at);
     if (t->n_cols == 0 || t->cols[0].name.n == 0) {
         err_set(l->err, E_NAME, "the columns of relation \"%s\" are not known",
                 name);

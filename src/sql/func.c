@@ -390,7 +390,8 @@ static enum status cast_to(struct lower *l, struct expr *e, enum type t,
 {
     enum type from = e->type;
     *out = e;
-    if (t == T_TEXT && is_padded(l, e)) /* no longer char(n) */
+    /* no longer char(n), and no longer of a type with an equality of its own */
+    if (t == T_TEXT && (is_padded(l, e) || is_text_only(l, e)))
         return make1(l, X_TO_TEXT, e, out);
     if (is_identity(from, t) && !(e->op == X_CONST && e->type == T_UNKNOWN))
         return retype(l, e, t, out);

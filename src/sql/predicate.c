@@ -76,6 +76,8 @@ enum status lower_like(struct lower *l, struct scope *sc, const json_t *e,
         TRY(give_type(l, &args[0], T_TEXT, at));
     if (is_padded(l, args[0]))
         return sql_refuse(l->err, NO_PADDED, at);
+    if (is_text_only(l, args[0]))
+        return sql_refuse(l->err, NO_TEXT_ONLY, at);
     if (args[0]->type == T_UNKNOWN)
         TRY(make1(l, X_TO_TEXT, args[0], &args[0]));
     if (args[0]->type != T_TEXT)

@@ -186,6 +186,8 @@ static enum status count_columns(struct lower *l, const rcols *cols)
     for (size_t i = 0; i < cols->n; i++) {
         struct expr *e;
         TRY(rcol_expr(l, &cols->p[i], &e));
+        if (is_text_only(l, e))
+            return sql_refuse(l->err, NO_TEXT_ONLY, -1);
         if (!VEC_PUSH(l->arena, &l->identity, e))
             return err_nomem(l->err);
     }

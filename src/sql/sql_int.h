@@ -207,6 +207,8 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
 /* A column of type char(n), or a choice among such: its blanks at the end do
  * not count in comparisons but do in LIKE. */
 bool is_padded(const struct lower *l, const struct expr *e);
+/* Equal by rules of its own: not to be compared, only its text. */
+bool is_text_only(const struct lower *l, const struct expr *e);
 /* Brings values to a type in which they compare, as PostgreSQL does. */
 enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
                   long position);

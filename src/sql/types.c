@@ -110,7 +110,7 @@ static const struct column *column_of(const struct lower *l, uint32_t var)
 }
 
 struct texts { /* which types of text occur */
-    bool padded, varchar;
+    bool padded, varchar, text_only;
 };
 
 /* Of a column, or of a choice among columns. */
@@ -121,6 +121,7 @@ static void find_texts(const struct lower *l, const struct expr *e,
         const struct column *c = column_of(l, e->var);
         out->padded |= c && c->is_padded;
         out->varchar |= c && c->is_varchar;
+        out->text_only |= c && c->text_only;
     }
     if (e->op != X_COALESCE && e->op != X_CASE && e->op != X_NULLIF &&
         e->op != X_GREATEST && e->op != X_LEAST)
@@ -134,6 +135,13 @@ bool is_padded(const struct lower *l, const struct expr *e)
     struct texts t = {0};
     find_texts(l, e, &t);
     return t.padded;
+}
+
+bool is_text_only(const struct lower *l, const struct expr *e)
+{
+    struct texts t = {0};
+    find_texts(l, e, &t);
+    return t.text_only;
 }
 
 static struct str without_blanks(struct str s)
@@ -156,6 +164,8 @@ static enum status strip_literals(struct lower *l, struct expr **v, size_t n,
         find_texts(l, v[i], &some);
         all &= is_untyped(v[i]) || (v[i]->op == X_VAR && is_padded(l, v[i]));
     }
+    if (some.text_only)
+        return sql_refuse(l->err, NO_TEXT_ONLY, position);
     if (some.padded && some.varchar)
         return sql_refuse(l->err, NO_PADDED, position);
     for (size_t i = 0; some.padded && i < n; i += step) {

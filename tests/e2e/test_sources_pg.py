@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """PostgreSQL from the outside: passwords in no message and in no list of
-processes, every way to say where the server is, TLS, enums, views, and what
-a connection costs that is lost."""
+processes, every way to say where the server is, TLS, enums, views, schemas,
+types with an equality of their own, and what a connection costs that is
+lost."""
 import json
 import os
 import shutil
@@ -26,6 +27,12 @@ INSERT INTO shirt SELECT i, (ARRAY['small', 'medium', 'large'])[i % 3 + 1]::size
   FROM generate_series(1, 30) i;
 CREATE VIEW seen AS SELECT * FROM shirt;
 CREATE TABLE long AS SELECT i AS a, 'some text ' || i AS b FROM generate_series(1, 400000) i;
+CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE own(id integer PRIMARY KEY, ip inet, span interval, doc jsonb, loose text COLLATE loose);
+INSERT INTO own VALUES (1, '10.0.0.1', '1 day', '{{"a": 1}}', 'Anna'), (2, '10.0.0.1', '24:00', NULL, 'anna');
+CREATE SCHEMA ref; CREATE TABLE ref.ward(id integer PRIMARY KEY);
+CREATE TABLE ref.twice AS SELECT generate_series(1, 2) AS id;
+CREATE SCHEMA other; CREATE TABLE other.twice(id integer PRIMARY KEY);
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
 """
 
@@ -173,6 +180,47 @@ def enums(url):
         check("a view", r.returncode == 3 and "is a view" in r.stderr, r.stdout + r.stderr)
 
 
+def own_types(url):
+    """Types with an equality of their own are not compared as if they were texts; their texts are."""
+    for engine in ("embedded", "auto"):
+        more = ["--engine", engine]
+        for condition in ("ip = '10.0.0.1'", "span = '24:00'", "ip IN ('10.0.0.1')", "doc = '{\"a\":1}'", "loose = 'ANNA'",
+                          "ip LIKE '10.%'"):
+            r = run("count", "--db", url, *more, f"SELECT COUNT(*) FROM own WHERE {condition}")
+            check(f"own type {condition}", r.returncode == 3 and "::text" in r.stderr, r.stdout + r.stderr)
+        for query in ("SELECT COUNT(DISTINCT span) FROM own", "SELECT span, COUNT(*) FROM own GROUP BY span",
+                      "SELECT COUNT(*) FROM own a JOIN own b USING (ip)",
+                      "SELECT COUNT(*) FROM (SELECT DISTINCT span FROM own) d"):
+            r = run("count", "--db", url, *more, query)
+            check(f"own type {query}", r.returncode == 3 and "::text" in r.stderr, r.stdout + r.stderr)
+        check("its text", count(url, "SELECT COUNT(*) FROM own WHERE ip::text = '10.0.0.1/32'", more=more) == 2)
+        check("its texts", count(url, "SELECT COUNT(DISTINCT span::text) FROM own", more=more) == 2)
+        check("its NULLs", count(url, "SELECT COUNT(*) FROM own WHERE doc IS NULL", more=more) == 1)
+        check("those not NULL", count(url, "SELECT COUNT(doc) FROM own", more=more) == 1)
+
+
+def schemas(url, folder):
+    """A name stands for one table. What is declared of it holds for no other of that name."""
+    policy = os.path.join(folder, "schemas.yaml")
+    text = run("policy", "init", "--db", url).stdout
+    check("outside of the search path", "\n  ref.ward:\n" in text and "twice is in more than one schema" in text, text)
+    for name, right in (("ref.ward", True), ("ward", True), ("other.ward", False), ("public.ward", False)):
+        with open(policy, "w") as f:
+            f.write("tables: {" + name + ": {privacy: public}}\n")
+        r = run("quote", "--db", url, "--policy", policy, "--epsilon", "1", "SELECT COUNT(*) FROM ref.ward")
+        check(f"policy of {name}", (r.returncode == 0) == right, r.stdout + r.stderr)
+        check("is public", not right or "none" in r.stdout, r.stdout)
+    for name, status, says in (("twice", 3, "search_path"), ("other.twice", 3, "search_path"),
+                               ("ref.twice", 2, "search path")):
+        r = run("count", "--db", url, f"SELECT COUNT(*) FROM {name}")
+        check(f"{name}, in two schemas", r.returncode == status and says in r.stderr, r.stdout + r.stderr)
+    check("with a search path", count(url + "&options=-csearch_path%3Dref", "SELECT COUNT(*) FROM ref.twice") == 2)
+    r = run("count", "--db", url, "SELECT COUNT(*) FROM nowhere.shirt")
+    check("no such schema", r.returncode == 2 and '"nowhere.shirt"' in r.stderr, r.stderr)
+    r = run("count", "--db", url, "SELECT COUNT(*) FROM nobody")
+    check("views are not offered", "shirt" in r.stderr and "seen" not in r.stderr, r.stderr)
+
+
 def citus(server, url):
     """The setting that Citus needs is made where the catalogue lists Citus. There is no Citus here: a row of that name
     is put into the catalogue, and the server takes the setting as it takes any of an unknown extension. What this shows
@@ -233,6 +281,8 @@ def main():
         psql(server, DDL)
         url = pg.url(server)
         enums(url)
+        own_types(url)
+        schemas(url, folder)
         citus(server, url)
         lost(server, url, folder)
         messages(server)
