@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, HUGE = 1 << 21, LARGE = 2 * HUGE };
+enum { PAGE = 4096, HUGE = 1 << 21, LARGE = HUGE - PAGE };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { CHECKED = 1 };

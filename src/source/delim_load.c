@@ -279,14 +279,28 @@ static enum status blank_window(struct feed *f)
     return window(f, ' ');
 }
 
+/* Room for all rows, if they are as long as those of the first window. */
+static void reserve_rows(struct feed *f)
+{
+    const struct delim *d = f->d;
+    uint64_t done = d->bytes_read - (d->filled - d->pos);
+    if (done && d->file_size > done)
+        loader_reserve(f->l, (size_t)((double)f->l->n_rows *
+                                      (double)d->file_size / (double)done));
+}
+
 static enum status all_windows(struct feed *f, struct ticker *t)
 {
     struct delim *d = f->d;
+    bool first = true;
     enum status (*one)(struct feed *) = d->sep == ','    ? comma_window
                                         : d->sep == '\t' ? tab_window
                                                          : blank_window;
     while (d->pos < d->end) {
         TRY(one(f));
+        if (first)
+            reserve_rows(f);
+        first = false;
         TRY(ticker_tick(t, d->bytes_read, f->err));
         TRY(delim_fill(d, f->open, f->err));
     }

@@ -5,8 +5,10 @@
 #include "base/lanes.h"
 
 enum {
-    TEXT_BLOCK = (1 << 16) - 16, /* sixteen fill an arena's block */
-    FIRST_BITS = 5,              /* of buckets */
+    TEXT_BLOCK = (1 << 16) - 16,  /* sixteen fill an arena's block */
+    LARGE_BLOCK = (1 << 21) - 64, /* a large page, with what an arena adds */
+    MANY_TEXTS = 1 << 23,         /* bytes, from where on blocks are large */
+    FIRST_BITS = 5,               /* of buckets */
     TAG_BITS = 32,
     WAITING = 64,        /* keys in a batch */
     LONG_TEXT = 1 << 10, /* longer ones do not wait */
@@ -216,11 +218,13 @@ static bool room_for_text(struct dict *d, size_t n)
 {
     if (n <= d->n_free)
         return true;
-    char *block = arena_alloc(d->texts, TEXT_BLOCK);
+    size_t size = d->n_text < MANY_TEXTS ? TEXT_BLOCK : LARGE_BLOCK;
+    char *block = arena_alloc(d->texts, size);
     if (!block)
         return false;
     d->free_text = block;
-    d->n_free = TEXT_BLOCK;
+    d->n_free = size;
+    d->n_text += size;
     return true;
 }
 

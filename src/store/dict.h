@@ -39,6 +39,7 @@ struct dict {
     struct arena *texts;    /* where the bytes live; outlives the dictionary */
     char *free_text;        /* rest of the current block of texts */
     size_t n_free;
+    size_t n_text; /* bytes of all blocks */
 };
 
 void dict_init(struct dict *d, struct mem *m, struct arena *texts);

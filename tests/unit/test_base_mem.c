@@ -43,7 +43,7 @@ static void blocks_are_counted(void **state)
 static void large_blocks(void **state)
 {
     static const size_t sizes[] = {
-        100,      9000000,  4194304,  4194303, 4194304, 4200001, 16777216,
+        100,      9000000,  2093056,  2093055, 2093056, 4200001, 16777216,
         50000000, 12000000, 12000001, 5000,    0,       8388608, 10};
     struct mem m;
     size_t n = 6000000;

@@ -337,6 +337,45 @@ static void many_rows(void **state)
     free(text);
 }
 
+/* Rows of the first window promise more or fewer rows than come, and what was
+ * a column of numbers is none in the last row. */
+static void windows_that_differ(void **state)
+{
+    struct fix *f = *state;
+    size_t rows = 120000, used = 0, room;
+    char *text = malloc(rows * 64);
+    for (int longer_first = 0; longer_first < 2; longer_first++) {
+        used = 0;
+        for (size_t i = 0; i < rows; i++) {
+            bool wide = (i < rows / 2) == longer_first;
+            used += (size_t)sprintf(text + used, "%zu,%s%zu,\n", i,
+                                    wide ? "a text of some length - " : "x", i);
+        }
+        used += (size_t)sprintf(text + used, "last,last,last\n");
+        write_file(f, "t.txt", text, used);
+        assert_int_equal(open_table(f, "e(a,b,c)"), OK);
+        assert_int_equal(f->st->tables[0].n_rows, rows + 1);
+        for (size_t i = 0; i < rows; i++) {
+            char want[64];
+            bool wide = (i < rows / 2) == longer_first;
+            struct value a = column_value(col(f, 0), i);
+            struct value b = column_value(col(f, 1), i);
+            snprintf(want, sizeof want, "%s%zu",
+                     wide ? "a text of some length - " : "x", i);
+            assert_true(a.type == T_INT && a.i == (int64_t)i);
+            assert_true(str_is(b.s, want));
+            assert_true(column_is_null(col(f, 2), i));
+        }
+        struct value c = column_value(col(f, 2), rows);
+        assert_true(str_is(c.s, "last"));
+        room = atomic_load(&f->mem.used);
+        assert_true(room < 8 * used); /* what was too much is given back */
+        shut(f);
+        schema_init(&f->schema, &f->arena);
+    }
+    free(text);
+}
+
 /* Half the room where every number fits; the numbers are the same. */
 static void narrow_numbers(void **state)
 {
@@ -606,6 +645,7 @@ int main(void)
         T(missing_column),
         T(long_records),
         T(many_rows),
+        T(windows_that_differ),
         T(only_wanted_columns),
         T(narrow_numbers),
         T(folder),
