@@ -271,13 +271,13 @@ enum status delim_split(struct delim *d, struct arena *a, char sep,
 enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
                         struct err *err)
 {
-    static const char seps[] = {'\t', ',', ' '};
+    static const char seps[] = {'\t', ',', ';', ' '};
     field_list f = {0};
     size_t next;
     uint64_t lines;
     char best = ',';
     size_t best_n = 1;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof seps; i++) {
         if (n <= 1 && seps[i] == ' ')
             continue; /* one column may hold blanks */
         enum status s = delim_split(d, a, seps[i], &f, &next, &lines, err);

@@ -5,12 +5,12 @@
  * Read with read(2), not mapped: a file that shrinks while it is read is then
  * a short file, not a SIGBUS, and pipes work too.
  *
- * Dialect: separator comma, tab, or runs of blanks; records end with LF or
- * CRLF; a field that starts with a double quote ends with one, "" inside is
- * one quote, and may hold separators and line ends; other quotes are plain
- * characters. An empty field without quotes is NULL. Empty lines are skipped,
- * and with `comments` also lines whose first character is #. A byte order
- * mark is skipped. Bytes are otherwise taken as they are.
+ * Dialect: separator comma, tab, semicolon, or runs of blanks; records end
+ * with LF or CRLF; a field that starts with a double quote ends with one, ""
+ * inside is one quote, and may hold separators and line ends; other quotes are
+ * plain characters. An empty field without quotes is NULL. Empty lines are
+ * skipped, and with `comments` also lines whose first character is #. A byte
+ * order mark is skipped. Bytes are otherwise taken as they are.
  */
 #ifndef SOURCE_DELIM_H
 #define SOURCE_DELIM_H
@@ -29,7 +29,7 @@ struct delim {
     size_t filled;   /* bytes in buf; those from end on are half a line */
     bool eof;
     bool comments;
-    char sep;            /* ',' '\t' or ' ' */
+    char sep;            /* ',' '\t' ';' or ' ' */
     uint64_t line;       /* of the record at pos, from 1 */
     uint64_t bytes_read; /* from the file */
     uint64_t file_size;  /* 0 when not a plain file */
@@ -57,8 +57,8 @@ enum status delim_skip(struct delim *d, struct err *err) WARN_UNUSED;
 enum status delim_split(struct delim *d, struct arena *a, char sep,
                         field_list *out, size_t *next, uint64_t *lines,
                         struct err *err) WARN_UNUSED;
-/* Chooses the separator by the record at pos: the first of tab, comma, blanks
- * that gives n fields (0: any number). */
+/* Chooses the separator by the record at pos: the first of tab, comma,
+ * semicolon, blanks that gives n fields (0: any number). */
 enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
                         struct err *err) WARN_UNUSED;
 /* E_DATA at a line of this file. */

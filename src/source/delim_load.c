@@ -4,7 +4,7 @@
  * The hot loop: one pass over the bytes, integers go straight from digits to
  * the column's array, nothing is allocated and no field is copied, except for
  * quoted fields with quotes inside. Ends of other fields are looked for sixteen
- * bytes at a time. The loop is compiled three times, once for each separator.
+ * bytes at a time. The loop is compiled four times, once for each separator.
  * It needs no bounds check, because the window ends with a line end; only
  * quoted fields look at the end, and a record whose quote is still open there
  * is parsed again from its start with a larger window.
@@ -274,6 +274,11 @@ static enum status tab_window(struct feed *f)
     return window(f, '\t');
 }
 
+static enum status semicolon_window(struct feed *f)
+{
+    return window(f, ';');
+}
+
 static enum status blank_window(struct feed *f)
 {
     return window(f, ' ');
@@ -295,6 +300,7 @@ static enum status all_windows(struct feed *f, struct ticker *t)
     bool first = true;
     enum status (*one)(struct feed *) = d->sep == ','    ? comma_window
                                         : d->sep == '\t' ? tab_window
+                                        : d->sep == ';'  ? semicolon_window
                                                          : blank_window;
     while (d->pos < d->end) {
         TRY(one(f));

@@ -53,7 +53,8 @@ enum status pg_failed(struct source *src, const char *what, const PGresult *res,
         err_set(err, E_SOURCE, "lost the connection to PostgreSQL: %s", text);
     else
         err_set(err, E_SOURCE, "could not %s PostgreSQL: %s", what, text);
-    err_detail(err, "Database %.*s.", PSTR(pg->where));
+    if (pg->where.n)
+        err_detail(err, "Database %.*s.", PSTR(pg->where));
     return E_SOURCE;
 }
 
@@ -147,8 +148,10 @@ static enum status remember(struct source *src, struct err *err)
     const char *db = PQdb(pg->conn), *pass = PQpass(pg->conn);
     char raw[300], where[300];
     pg->password = str_copy(&src->arena, str_of(pass ? pass : ""));
-    snprintf(raw, sizeof raw, "\"%s\" on %s port %s", db ? db : "",
-             host && *host ? host : "the local socket", port ? port : "");
+    raw[0] = 0; /* nothing is known if a service is not */
+    if (db && *db)
+        snprintf(raw, sizeof raw, "\"%s\" on %s port %s", db,
+                 host && *host ? host : "the local socket", port ? port : "");
     clean(pg, raw, where, sizeof where);
     pg->where = str_copy(&src->arena, str_of(where));
     return pg->where.p && pg->password.p ? OK : err_nomem(err);
@@ -184,8 +187,12 @@ enum status pg_open(struct source *src, const char *conninfo, struct err *err)
         return err_nomem(err);
     src->pg = pg;
     TRY(remember(src, err));
-    if (PQstatus(pg->conn) != CONNECTION_OK)
-        return pg_failed(src, "connect to", NULL, err);
+    if (PQstatus(pg->conn) != CONNECTION_OK) {
+        enum status s = pg_failed(src, "connect to", NULL, err);
+        err_hint(err, "psql takes the same connection string: try it there. A "
+                      "password is best kept in a password file.");
+        return s;
+    }
     PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
     TRY(run(src, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
     return pg_catalogue(src, err);

@@ -295,7 +295,10 @@ static enum status match_group(struct lower *l, struct scope *sc,
     for (*out = 0; *out < groups->n; ++*out)
         if (expr_equal(e, groups->p[*out]))
             return OK;
-    return sql_refuse(l->err, NO_SELECT_LIST, node_location(val));
+    enum status st = sql_refuse(l->err, NO_SELECT_LIST, node_location(val));
+    if (ref)
+        err_hint(l->err, "Add the column to GROUP BY, or leave it out.");
+    return st;
 }
 
 static enum status copy_name(struct lower *l, const char *name, struct str *out)

@@ -53,6 +53,20 @@ def csv_types():
         check("its place is said once", err.count("wrong.yaml:") == 1, err)
 
 
+def semicolons():
+    """As spreadsheets write them where the comma is for decimals; the header decides."""
+    os.mkdir("sheet")
+    with open("sheet/p.csv", "wb") as f:
+        f.write('\ufeffid;name;weight\r\n1;"Müller; Anna";70,5\r\n2;Bob;80\r\n3;;\r\n4;a,b,c;"1"\r\n'.encode())
+    check("semicolons", count("SELECT COUNT(*) FROM p WHERE name LIKE 'M%a'", "sheet") == 1)
+    check("empty fields", count("SELECT COUNT(name) FROM p", "sheet") == 3)
+    check("commas in fields", count("SELECT COUNT(*) FROM p WHERE name = 'a,b,c' AND weight = 1", "sheet") == 1)
+    check("decimal commas", count("SELECT COUNT(*) FROM p WHERE weight = '70,5'", "sheet") == 1)
+    write("blank.txt", "1;2\n3;4\n5;6\n")
+    status, out, err = run("count", "--table", "t(a,b)=blank.txt", "SELECT COUNT(*) FROM t WHERE a + b > 5")
+    check("no header", status == 0 and out == "2\n", out + err)
+
+
 def policy_edits():
     """Two foreign keys: what the comments suggest can be taken as it stands."""
     db = sqlite3.connect("two.db")
@@ -135,6 +149,12 @@ def messages():
     check("no file", status == 5 and "No such file" in err and "a folder of CSV files" in err, err)
     status, _, err = run("count", "--db", "mysql://ann:secret@host/db", "SELECT COUNT(*) FROM t")
     check("another database", status == 5 and "not known" in err and "secret" not in err, err)
+    status, _, err = run("analyze", "--db", "two.db", "SELECT a, b, COUNT(*) FROM ab GROUP BY a")
+    check("a column that is no key", status == 3 and "GROUP BY, or leave it out" in err, err)
+    status, _, err = run("count", "--db", "postgresql:///x?host=" + os.getcwd(), "SELECT COUNT(*) FROM t")
+    check("no server", status == 5 and "psql takes the same" in err and "Database \"x\" on" in err, err)
+    status, _, err = run("count", "--db", "service=none-such", "SELECT COUNT(*) FROM t")
+    check("no service", status == 5 and "none-such" in err and "detail" not in err, err)
     status, _, err = run("budget", "init", "--ledger", "x.ledger", "--dataset", "d", "--epsilon", "1")
     check("init has no dataset", status == 2 and not os.path.exists("x.ledger"), err)
     run("budget", "init", "--ledger", "y.ledger", "--epsilon", "1")
@@ -145,6 +165,7 @@ def messages():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     csv_types()
+    semicolons()
     policy_edits()
     copies()
     tables_of_counts()
