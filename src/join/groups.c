@@ -3,12 +3,14 @@
  *
  * The query falls into components; a key's count is the product of theirs.
  * One without a key's variable is counted once. One that is a tree with one
- * or two of the variables is counted in one pass for all keys (acyclic.c).
+ * or two of the variables is counted in one pass for all keys (acyclic.c), and
+ * so is one whose atoms form a tree around the keys (rows.c).
  * Any other is walked once for each key, with the key's variables fixed.
  *
  * Or every key that occurs, by one walk that has its variables on its path.
  */
 #include "join/acyclic.h"
+#include "join/rows.h"
 
 #include <string.h>
 
@@ -116,6 +118,31 @@ static enum status count_at_once(struct grouping *g, const struct request *part,
     return OK;
 }
 
+/* The same row by row, for any number of variables. */
+static enum status count_by_rows(struct grouping *g, const struct request *part,
+                                 bool *done)
+{
+    uint32_t n = 0;
+    const uint32_t **ids =
+        NEWS(g->a, const uint32_t *, vset_count(part->boundary));
+    struct rows_wanted k = {g->n_keys, ids, g->ok,
+                            NEWS(g->a, uint64_t, g->n_keys)};
+    if (!ids || !k.out)
+        return err_nomem(g->err);
+    VSET_EACH (v, part->boundary) {
+        uint32_t *col = NEWS(g->a, uint32_t, g->n_keys), p = place_of(g, v);
+        if (!col)
+            return err_nomem(g->err);
+        for (size_t i = 0; i < g->n_keys; i++)
+            col[i] = g->ok[i] ? g->ids[i * g->n_vars + p] : 0;
+        ids[n++] = col;
+    }
+    TRY(rows_count_keys(g->j, part, g->a, &k, done, g->err));
+    for (size_t i = 0; *done && i < g->n_keys; i++)
+        TRY(times(g, i, k.out[i]));
+    return OK;
+}
+
 /* --- one walk for each key ------------------------------------------------ */
 
 static enum status count_each(struct grouping *g, struct request *part)
@@ -146,6 +173,8 @@ static enum status count_part(struct grouping *g, struct request *part)
         return OK;
     }
     TRY(count_at_once(g, part, &done));
+    if (!done)
+        TRY(count_by_rows(g, part, &done));
     return done ? OK : count_each(g, part);
 }
 

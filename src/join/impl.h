@@ -154,6 +154,10 @@ enum status rel_trie(struct join *j, struct rel *r, const uint8_t *order,
 enum status rel_trie_once(struct join *j, const struct rel *r,
                           const uint8_t *order, struct arena *a,
                           const struct trie **out, struct err *err) WARN_UNUSED;
+/* Stable counting sort of the n rows in `perm` (NULL: all, as they are) by key,
+ * below `size`; count: room for size + 1 numbers. */
+void sort_pass(const uint32_t *key, uint32_t size, uint32_t n,
+               const uint32_t *perm, uint32_t *out, uint32_t *count);
 /* Sorts rows by the columns (most significant first) and, if asked, removes
  * equal ones. cols are exchanged in place; *n is updated. */
 enum status sort_rows(struct mem *m, uint32_t **cols, uint32_t n_cols,

@@ -20,9 +20,8 @@
 
 /* --- sorting ------------------------------------------------------------ */
 
-/* Stable counting sort of `perm` by key. */
-static void counting_pass(const uint32_t *key, uint32_t size, uint32_t n,
-                          const uint32_t *perm, uint32_t *out, uint32_t *count)
+void sort_pass(const uint32_t *key, uint32_t size, uint32_t n,
+               const uint32_t *perm, uint32_t *out, uint32_t *count)
 {
     memset(count, 0, ((size_t)size + 1) * sizeof *count);
     for (uint32_t i = 0; i < n; i++)
@@ -93,7 +92,7 @@ static enum status sort_columns(struct mem *m, uint32_t **cols, uint32_t n_cols,
     uint32_t *perm = NULL;
     for (uint32_t c = n_cols; s == OK && c-- > 0;) {
         uint32_t *to = perm == a ? b : a;
-        counting_pass(cols[c], sizes[c], n, perm, to, count);
+        sort_pass(cols[c], sizes[c], n, perm, to, count);
         perm = to;
     }
     for (uint32_t c = 0; s == OK && c < n_cols; c++)

@@ -5,10 +5,12 @@
  * multiply. A component becomes a graph if its factors have at most two
  * variables once those that one atom alone has are counted away, and its
  * comparisons are inequalities. A graph is looked up by its key; if it is
- * new, it is planned (plan.c) and summed or searched. Everything else, and
+ * new, it is planned (plan.c) and summed or searched. Everything else is
+ * counted row by row if its atoms form a tree (rows.c); what is left, and
  * every number beyond 64 bits on the way, is the walker's.
  */
 #include "join/acyclic.h"
+#include "join/rows.h"
 #include "join/solve.h"
 
 #include <string.h>
@@ -103,8 +105,11 @@ static enum status solve_component(struct join *j, const struct request *r,
     }
     if (fits)
         TRY(graph_solve(j, g, out, &fits, err));
-    if (!fits)
-        return walk_run(j, r, out, err);
+    if (!fits) {
+        bool done = false;
+        TRY(rows_solve(j, r, a, out, &done, err));
+        return done ? OK : walk_run(j, r, out, err);
+    }
     if (!u128_mul(*out, g->scalar, out))
         return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
     return OK;
