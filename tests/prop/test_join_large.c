@@ -100,6 +100,25 @@ static void add_clique(struct rows *r, int k, struct jc_rng *g)
                 add_edge(r, k, g, false, at + x, at + y);
 }
 
+/* Triangles around one id, and a heavier id with none: the best way from an
+ * id leads back to it, and bounds tell to look elsewhere first. */
+static void add_windmill(struct rows *r, int k, struct jc_rng *g)
+{
+    uint32_t at = jc_below(g, 800), mills = 1 + jc_below(g, 3);
+    for (; mills > 0; mills--, at += 100) {
+        uint32_t blades = 3 + jc_below(g, 30);
+        for (uint32_t i = 0; i < blades; i++) {
+            uint32_t x = at + 1 + 2 * i, y = x + 1;
+            add_edge(r, k, g, true, at, x);
+            add_edge(r, k, g, true, at, y);
+            add_edge(r, k, g, true, x, y);
+        }
+    }
+    for (uint32_t d = jc_below(g, 3), hub = 1200; d > 0; d--, hub += 200)
+        for (uint32_t i = 0, n = jc_below(g, 190); i < n; i++)
+            add_edge(r, k, g, true, hub, hub + 1 + i);
+}
+
 /* Light ids that make the domain long. */
 static void add_tail(struct rows *r, int k, bool both)
 {
@@ -112,10 +131,14 @@ static void add_tail(struct rows *r, int k, bool both)
 
 static void make_table(struct rows *r, int k, struct jc_rng *g)
 {
-    bool both = jc_below(g, 2);
-    uint32_t kind = jc_below(g, 16);
+    bool both = jc_below(g, 3) > 0;
+    uint32_t kind = jc_below(g, 20);
     if (!kind)
         return;
+    if (kind >= 16) {
+        add_windmill(r, k, g);
+        return;
+    }
     if (kind & 1)
         add_skewed(r, k, g, both);
     if (kind & 2)
@@ -221,6 +244,9 @@ static const char *const bodies[] = {
     "E(a,b), F(c,b), E(a,d), F(c,d), E(a,e), F(c,e)",
     "E(a,b), F(d,b), G(c,b,_), E(a,e), F(d,e)",
     "E(a,b), E(a,c), E(a,d)",
+    "E(a,b), E(b,c), E(c,d)",
+    "E(a,b), E(b,c), E(c,d), E(d,e)",
+    "E(a,b), E(b,c), E(b,d), E(c,d), E(d,e), E(c,e)",
     "E(a,b), F(b,c), E(c,d)",
     "E(a,b), F(b,c), E(c,d), F(d,e), E(e,a)",
     "E(a,b), E(b,c), E(c,d), E(d,a), E(a,c)",
@@ -246,20 +272,55 @@ static size_t put_vars(char *out, const char *body)
     return n;
 }
 
-static void make_rule(char *out, size_t room, struct jc_rng *g)
+/* Patterns that read the same from both ends, as do their inequalities. */
+static const char *const paths[] = {
+    "E(a,b), E(b,c), E(c,d)",
+    "E(a,b), E(b,c), E(c,d), E(d,e)",
+    "E(a,b), E(b,c), E(c,d), E(a,e), E(d,e)",
+    "E(a,b), E(c,b), E(c,d), F(b,e), F(c,e)",
+    "E(a,b), E(a,c), E(b,c), E(d,b), E(d,c)",
+};
+enum { PATHS = sizeof paths / sizeof paths[0] };
+
+static uint8_t turned(const char *body, uint8_t v)
 {
-    const char *body = bodies[jc_below(g, BODIES)];
+    static const char there[] = "abcde", *back = "dcbae";
+    if (strcmp(body, paths[1]) == 0)
+        back = "edcba";
+    return (uint8_t)back[strchr(there, v) - there];
+}
+
+/* Either all of them or, for a path, none that its reverse has not. */
+static bool wanted(const char *body, bool path, uint32_t often, uint64_t coin,
+                   uint8_t x, uint8_t y)
+{
+    uint8_t p = path ? turned(body, x) : x, q = path ? turned(body, y) : y;
+    uint32_t one = (uint32_t)(x < y ? x * 7 + y : y * 7 + x);
+    uint32_t two = (uint32_t)(p < q ? p * 7 + q : q * 7 + p);
+    uint64_t h = (one < two ? one : two) * 0x9e3779b97f4a7c15u ^ coin;
+    struct jc_rng g = {h};
+    return jc_below(&g, 3) < often;
+}
+
+/* Returns whether it is a path. */
+static bool make_rule(char *out, size_t room, struct jc_rng *g)
+{
+    bool path = jc_below(g, 3) == 0;
+    const char *body =
+        path ? paths[jc_below(g, PATHS)] : bodies[jc_below(g, BODIES)];
     char head[32];
-    uint32_t often = jc_below(g, 4);
+    uint32_t often = jc_below(g, 4), coin = jc_below(g, UINT32_MAX);
     size_t vars = put_vars(head, body);
     head[vars] = 0;
     int n = snprintf(out, room, "Q(%s) :- %s", head, body);
     for (size_t i = 0; i < vars; i += 2)
         for (size_t k = 0; k < i; k += 2)
-            if (head[i] <= 'e' && jc_below(g, 3) < often)
+            if (head[i] <= 'e' && wanted(body, path, often, coin,
+                                         (uint8_t)head[i], (uint8_t)head[k]))
                 n += snprintf(out + n, room - (size_t)n, ", %c != %c", head[i],
                               head[k]);
     snprintf(out + n, room - (size_t)n, ".");
+    return path;
 }
 
 struct question {
@@ -269,7 +330,7 @@ struct question {
     u128 want;
 };
 
-static void make_question(const struct world *w, struct jc_rng *g,
+static void make_question(const struct world *w, struct jc_rng *g, bool path,
                           struct question *x)
 {
     uint32_t often = jc_below(g, 5), keep = jc_below(g, 4);
@@ -289,6 +350,12 @@ static void make_question(const struct world *w, struct jc_rng *g,
     }
     if (jc_below(g, 3) == 0) /* as sensitivity asks */
         x->boundary = vars & cq_vars_of(w->q, all & ~x->f);
+    if (path && jc_below(g, 2)) { /* its ends */
+        bool longer = w->q->n_atoms == 4 && w->q->n_vars == 5;
+        x->f = all;
+        x->outs = cq_vars_of(w->q, all);
+        x->boundary = vset_one(0) | vset_one(longer ? 4 : 3);
+    }
 }
 
 static bool ask(struct world *w, const struct question *x, const char *rule,
@@ -325,10 +392,10 @@ static unsigned one_round(const struct rows *rows, struct jc_rng *g,
     struct world w;
     char rule[1024];
     unsigned agree = 0;
-    make_rule(rule, sizeof rule, g);
+    bool path = make_rule(rule, sizeof rule, g);
     world_open(&w, rule, rows, 1 + (unsigned)(seed & 1));
     for (int i = 0; i < ASKED; i++) {
-        make_question(&w, g, &x[i]);
+        make_question(&w, g, path, &x[i]);
         walk(&w, &x[i]);
         agree += ask(&w, &x[i], rule, seed);
     }
@@ -357,9 +424,6 @@ static void test_random(void **state)
     assert_true(agree > 2 * n);
 }
 
-/* --- weights ---------------------------------------------------------------
- */
-
 static u128 value(struct world *w, aset f, vset boundary)
 {
     u128 v = 0;
@@ -367,6 +431,41 @@ static u128 value(struct world *w, aset f, vset boundary)
         join_max(w->j, f, boundary, cq_vars_of(w->q, f), &v, &w->err), OK);
     return v;
 }
+
+/* --- ends that meet --------------------------------------------------------
+ * Ways of three steps that do not turn back, between two ends that can be
+ * exchanged: most lead from the middle of a windmill to itself, while every id
+ * of a larger star has the larger bound. */
+
+static void test_ends_meet(void **state)
+{
+    enum { BLADES = 10, LEAVES = 100 };
+    static struct rows rows;
+    struct jc_rng g = {1};
+    struct world w;
+    (void)state;
+    memset(rows.n, 0, sizeof rows.n);
+    rows.step = 1;
+    rows.first = 0;
+    for (uint32_t i = 0; i < BLADES; i++) {
+        add_edge(&rows, 0, &g, true, 0, 1 + 2 * i);
+        add_edge(&rows, 0, &g, true, 0, 2 + 2 * i);
+        add_edge(&rows, 0, &g, true, 1 + 2 * i, 2 + 2 * i);
+    }
+    for (uint32_t i = 0; i < LEAVES; i++)
+        add_edge(&rows, 0, &g, true, 500, 501 + i);
+    for (uint32_t i = 0; i < 3; i++)
+        add_edge(&rows, 0, &g, true, 501 + 2 * i, 502 + 2 * i);
+    for (unsigned threads = 1; threads < 3; threads++) {
+        world_open(&w, "Q(a,b,c,d) :- E(a,b), E(b,c), E(c,d), a != c, b != d.",
+                   &rows, threads);
+        assert_true(value(&w, 7, vset_one(0) | vset_one(3)) == 2 * BLADES);
+        world_close(&w);
+    }
+}
+
+/* --- weights ---------------------------------------------------------------
+ */
 
 /* One pair of weight n, another of weight 1 that shares its ends. */
 static void heavy_pair(struct rows *r, uint32_t n)
@@ -424,6 +523,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_ends_meet),
         cmocka_unit_test(test_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
