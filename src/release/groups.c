@@ -131,7 +131,8 @@ static bool public_column(const struct prepared *p, uint32_t var,
     return false;
 }
 
-/* Loads one column of one public table and nothing else. */
+/* Loads one column of one public table and nothing else; of more values than
+ * there may be groups, enough to see that. */
 static enum status load_column(struct prepared *p, uint32_t atom, uint32_t col,
                                struct store **out, struct err *err)
 {
@@ -145,7 +146,7 @@ static enum status load_column(struct prepared *p, uint32_t atom, uint32_t col,
     q.n_atoms = 1;
     q.n_preds = q.n_calcs = 0;
     TRY(store_new(&p->session->mem, &p->schema, out, err));
-    return source_load(p->source, &q, *out, NULL, err);
+    return source_load_once(p->source, &q, MAX_GROUPS + 1, *out, err);
 }
 
 static enum status copy_values(struct prepared *p, const struct store_column *c,

@@ -81,7 +81,7 @@ static enum status count_residuals(struct job *w)
     double start = now();
     TRY(sens_state_fill(&w->state, w->counter, w->err));
     TRY(list_residuals(w));
-    w->out->seconds_residuals = now() - start;
+    w->out->seconds_residuals += now() - start;
     return OK;
 }
 
@@ -304,7 +304,9 @@ static enum status run(struct job *w)
     TRY(sens_plan_new(w->a, w->q, w->opt->filters_exact, &w->plan, w->err));
     TRY(sens_paper_range(w->plan, w->opt->beta, w->order, &w->k_hat, &up_to,
                          w->err));
+    double start = now();
     TRY(prepare(w->a, w->plan, w->counter, w->err));
+    w->out->seconds_residuals = now() - start; /* with the count, if at all */
     TRY(count_query(w));
     TRY(sens_state_new(w->a, w->plan, &w->state, w->err));
     TRY(count_residuals(w));

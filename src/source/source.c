@@ -172,16 +172,47 @@ struct wish {
     const struct cq *columns;
     const struct cq *const *rows;
     size_t n_rows;
+    /* not 0: so many different rows without NULLs are enough; a database
+     * sends no more */
+    size_t limit;
 };
+
+/* Each value once, by its own equality and by its bytes. */
+static void each_once(const struct src_table *t, const struct store_loader *l,
+                      const uint32_t *from, size_t limit, struct sb *where)
+{
+    for (size_t i = 0; i < l->n_cols; i++) {
+        sb_cstr(where, i ? " AND " : "");
+        sql_ident(where, t->cols[from[i]].name);
+        sb_cstr(where, " IS NOT NULL");
+    }
+    for (size_t i = 0; i < l->n_cols; i++) {
+        const struct src_column *c = &t->cols[from[i]];
+        sb_printf(where, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
+        if (c->type != T_TEXT && !c->as_text)
+            continue;
+        sb_cstr(where, ", ");
+        sql_ident(where, c->name);
+        sb_cstr(where, "::text COLLATE \"C\"");
+    }
+    sb_printf(where, " LIMIT %zu", limit);
+}
 
 static enum status load_pg(struct source *src, const struct src_table *t,
                            const struct wish *w, struct store_loader *l,
                            const struct progress *p, struct err *err)
 {
     struct sb where;
+    uint32_t *from;
     sb_init(&where, &l->arena);
     if (w->n_rows)
         TRY(pg_filter(src, t, w->rows, w->n_rows, &where, err));
+    if (w->limit && l->n_cols) {
+        TRY(loader_sources(t, l, &from, err));
+        each_once(t, l, from, w->limit, &where);
+    }
+    if (where.failed)
+        return store_nomem(src->mem, err);
     return pg_load(src, t, where.n ? sb_view(&where) : STR(""), l, p, err);
 }
 
@@ -289,12 +320,21 @@ enum status source_load(struct source *src, const struct cq *q,
     return OK;
 }
 
+enum status source_load_once(struct source *src, const struct cq *q,
+                             size_t limit, struct store *st, struct err *err)
+{
+    struct wish w = {.columns = q, .limit = limit};
+    for (size_t t = 0; t < st->n_tables; t++)
+        TRY(load_one(src, &w, t, st, NULL, err));
+    return OK;
+}
+
 enum status source_load_for(struct source *src, const struct cq *columns,
                             const struct cq *const *rows, size_t n_rows,
                             struct store *st, const struct progress *p,
                             struct err *err)
 {
-    struct wish w = {columns, rows, n_rows};
+    struct wish w = {.columns = columns, .rows = rows, .n_rows = n_rows};
     for (size_t t = 0; t < st->n_tables; t++)
         TRY(load_one(src, &w, t, st, p, err));
     return OK;

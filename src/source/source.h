@@ -44,6 +44,11 @@ enum status source_allows(const struct source *src, const struct cq *q,
 enum status source_load(struct source *src, const struct cq *q,
                         struct store *st, const struct progress *p,
                         struct err *err) WARN_UNUSED;
+/* The same columns, but each row once and those with NULLs left out: PostgreSQL
+ * sends at most `limit` such rows, other sources may send all. */
+enum status source_load_once(struct source *src, const struct cq *q,
+                             size_t limit, struct store *st,
+                             struct err *err) WARN_UNUSED;
 /* The same columns, but a database may leave out rows that cannot matter to any
  * of the queries `rows` (NULLs among them are skipped), where no declared
  * constraint has to be checked on them. */

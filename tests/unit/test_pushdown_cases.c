@@ -320,7 +320,7 @@ static void groups(void **state)
 /* More keys than one statement takes. */
 static void many_groups(void **state)
 {
-    enum { KEYS = 9001 };
+    enum { KEYS = 40001 };
     struct fix *f = *state;
     struct source_counter *c;
     struct err *err = &f->r.err;
@@ -382,6 +382,33 @@ static void functions(void **state)
         join_close(j);
         store_free(st);
     }
+}
+
+static size_t rows_once(struct fix *f, const char *text, const char *table,
+                        size_t limit)
+{
+    const struct cq *q = read_query(f, text);
+    struct store *st;
+    struct err *err = &f->r.err;
+    assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
+    assert_int_equal(source_load_once(f->src, q, limit, st, err), OK);
+    size_t n = st->tables[schema_find(&f->r.schema, str_of(table))].n_rows;
+    store_free(st);
+    return n;
+}
+
+/* Public keys: each once, and no more than are of use. */
+static void values_once(void **state)
+{
+    struct fix *f = *state;
+    if (!pg_server())
+        skip();
+    assert_int_equal(rows_once(f, "Q(x) :- big(x).", "big", 101), 101);
+    assert_int_equal(rows_once(f, "Q(x) :- f(x, _).", "f", 101), 9);
+    assert_int_equal(
+        rows_once(f, "SELECT COUNT(DISTINCT name) FROM pat", "pat", 99), 10);
+    assert_int_equal(
+        rows_once(f, "SELECT COUNT(DISTINCT code) FROM pat", "pat", 99), 3);
 }
 
 static size_t rows_sent(struct fix *f, const char *text, const char *table)
@@ -562,7 +589,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(engines_agree),  T(exact_filters),    T(groups),      T(many_groups),
         T(server_filters), T(equal_parts_once), T(wide_counts), T(constraints),
-        T(refusals),       T(functions),
+        T(refusals),       T(functions),        T(values_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
