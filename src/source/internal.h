@@ -49,10 +49,10 @@ struct src_table {
     /* PostgreSQL: by its statistics, not to be relied on; <= 0: not known */
     double believed_rows;
     const char *refused; /* "a view": listed, but not to be queried */
-    bool is_ambiguous;   /* PostgreSQL: of this name in several schemas */
-    bool is_outside;     /* PostgreSQL: its schema is not on the search path */
-    size_t table;        /* index in the schema, set by the merge */
-    uint32_t *to;        /* column i here is column to[i] of the schema */
+    const char *refused_why, *refused_hint; /* NULL: those of a view */
+    bool is_outside; /* PostgreSQL: its schema is not on the search path */
+    size_t table;    /* index in the schema, set by the merge */
+    uint32_t *to;    /* column i here is column to[i] of the schema */
 };
 
 struct source {

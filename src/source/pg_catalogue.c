@@ -7,6 +7,10 @@
  * them: their rows are rows of other tables too, so that one person's row
  * could count in places the analysis takes for different ones.
  *
+ * PRIVACY: a table whose rows a policy of the database hides from this user is
+ * a view too. Which rows are seen can hang on other tables (on who consented),
+ * and one row there would change the count by more than the analysis allows.
+ *
  * PRIVACY: a name stands for one table, also in the policy. The search path
  * decides which; of tables outside of it that share a name none is taken, so
  * that what was declared of one never holds for another.
@@ -30,7 +34,8 @@ static const char tables_sql[] =
     "CASE WHEN EXISTS (SELECT 1 FROM tree t JOIN pg_catalog.pg_class f "
     "ON f.oid = t.oid WHERE t.root = c.oid AND f.relkind = 'f') "
     "THEN 1 ELSE 0 END, "
-    "CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 1 ELSE 0 END "
+    "CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 1 ELSE 0 END, "
+    "CASE WHEN pg_catalog.row_security_active(c.oid) THEN 1 ELSE 0 END "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
     "WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
@@ -113,13 +118,30 @@ static struct src_table *find_name(const struct source *src, struct str name)
     return NULL;
 }
 
-static const char *refusal(char kind, bool has_children, bool is_child)
+static void refuse(struct src_table *t, const PGresult *res, int row)
 {
-    if (kind == 'v' || kind == 'm')
-        return "a view";
-    if (kind != 'p' && (has_children || is_child))
-        return "part of an inheritance tree";
-    return NULL;
+    char kind = *PQgetvalue(res, row, 3);
+    bool is_tree = number_at(res, row, 4) || number_at(res, row, 5);
+    if (kind == 'v' || kind == 'm') {
+        t->refused = "a view";
+    } else if (kind != 'p' && is_tree) {
+        t->refused = "part of an inheritance tree";
+    } else if (number_at(res, row, 9)) {
+        t->refused = "under row security for this user";
+        t->refused_why = "Which of its rows are seen can depend on rows of "
+                         "other tables.";
+        t->refused_hint = "Connect as a user whom no row security binds "
+                          "(BYPASSRLS), and put the condition into the query.";
+    }
+}
+
+static void refuse_ambiguous(struct src_table *t)
+{
+    t->refused = "in more than one schema";
+    t->refused_why = "A name stands for one table, and none of the schemas is "
+                     "on the search path.";
+    t->refused_hint = "Name the schema in the connection: postgresql://.../"
+                      "DATABASE?options=-csearch_path%3DSCHEMA";
 }
 
 static enum status add_table(struct reading *r, const PGresult *res, int row)
@@ -129,9 +151,8 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     char kind = *PQgetvalue(res, row, 3);
     struct src_table *t = find_name(src, name);
     if (t) { /* hidden by one earlier in the search path */
-        t->is_ambiguous = t->is_outside;
-        if (t->is_ambiguous)
-            t->refused = "in more than one schema";
+        if (t->is_outside)
+            refuse_ambiguous(t);
         return OK;
     }
     t = source_add(src);
@@ -146,7 +167,7 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     t->namespace_ = str_copy(&src->arena, str_of(PQgetvalue(res, row, 1)));
     t->believed_rows = strtod(PQgetvalue(res, row, 6), NULL);
     t->is_outside = !number_at(res, row, 8);
-    t->refused = refusal(kind, number_at(res, row, 4), number_at(res, row, 5));
+    refuse(t, res, row);
     return t->name.p && t->namespace_.p ? OK : err_nomem(r->err);
 }
 

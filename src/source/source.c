@@ -260,15 +260,13 @@ static bool wanted_columns(const struct cq *q, size_t t, bool *wanted)
 enum status source_refuse(const struct src_table *t, struct err *err)
 {
     err_set(err, E_UNSUPPORTED, "\"%.*s\" is %s", PSTR(t->name), t->refused);
-    if (t->is_ambiguous) {
-        err_detail(err, "A name stands for one table, and none of the schemas "
-                        "is on the search path.");
-        err_hint(err, "Name the schema in the connection: postgresql://.../"
-                      "DATABASE?options=-csearch_path%%3DSCHEMA");
-        return E_UNSUPPORTED;
-    }
-    err_detail(err, "Its rows are rows of other tables too.");
-    err_hint(err, "Write the query over the tables that hold the rows.");
+    err_detail(err, "%s",
+               t->refused_why ? t->refused_why
+                              : "Its rows are rows of other tables too.");
+    err_hint(err, "%s",
+             t->refused_hint
+                 ? t->refused_hint
+                 : "Write the query over the tables that hold the rows.");
     return E_UNSUPPORTED;
 }
 

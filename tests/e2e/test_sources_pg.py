@@ -30,6 +30,10 @@ CREATE TABLE long AS SELECT i AS a, 'some text ' || i AS b FROM generate_series(
 CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE own(id integer PRIMARY KEY, ip inet, span interval, doc jsonb, loose text COLLATE loose);
 INSERT INTO own VALUES (1, '10.0.0.1', '1 day', '{{"a": 1}}', 'Anna'), (2, '10.0.0.1', '24:00', NULL, 'anna');
+CREATE TABLE consent(id integer PRIMARY KEY); INSERT INTO consent VALUES (2);
+CREATE TABLE consenting AS SELECT generate_series(1, 3) AS id;
+ALTER TABLE consenting ENABLE ROW LEVEL SECURITY;
+CREATE POLICY asked ON consenting USING (EXISTS (SELECT 1 FROM consent c WHERE c.id = consenting.id));
 CREATE SCHEMA ref; CREATE TABLE ref.ward(id integer PRIMARY KEY);
 CREATE TABLE ref.twice AS SELECT generate_series(1, 2) AS id;
 CREATE SCHEMA other; CREATE TABLE other.twice(id integer PRIMARY KEY);
@@ -221,6 +225,17 @@ def schemas(url, folder):
     check("views are not offered", "shirt" in r.stderr and "seen" not in r.stderr, r.stderr)
 
 
+def row_security(server, url):
+    """Rows that a policy of the database hides: a view by another name, unless it does not bind the user."""
+    reader = f"postgresql:///postgres?host={server}&user=reader"
+    r = run("quote", "--db", reader, "--epsilon", "1", "SELECT COUNT(*) FROM consenting")
+    check("row security", r.returncode == 3 and "under row security" in r.stderr, r.stdout + r.stderr)
+    check("the others", count(reader, "SELECT COUNT(*) FROM shirt") == 30)
+    check("who is not bound", count(url, "SELECT COUNT(*) FROM consenting") == 3)
+    text = run("policy", "init", "--db", reader).stdout
+    check("row security in the policy", "# not to be queried: consenting is under row security" in text, text)
+
+
 def citus(server, url):
     """The setting that Citus needs is made where the catalogue lists Citus. There is no Citus here: a row of that name
     is put into the catalogue, and the server takes the setting as it takes any of an unknown extension. What this shows
@@ -283,6 +298,7 @@ def main():
         enums(url)
         own_types(url)
         schemas(url, folder)
+        row_security(server, url)
         citus(server, url)
         lost(server, url, folder)
         messages(server)
