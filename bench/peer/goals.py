@@ -120,7 +120,7 @@ def whole_goal(sets):
             if any(least(g) is None for g in got):
                 continue
             total, exact = sum(map(least, got)), all("cpu" in g for g in got)
-            goal.add(total / ours, f"{name}, {s['title']}", None, exact)
+            goal.add(total / ours, f"{name}, {s['title']}", ours, exact)
             rows.append([name, s["title"], milliseconds(ours),
                          ("" if exact else "> ") + milliseconds(total),
                          f"{total / ours:,.0f}x"])

@@ -84,6 +84,18 @@ static bool has_kind(const struct graph *g, gset s, enum walk_kind kind)
     return false;
 }
 
+/* Nothing is counted and nothing has a weight. */
+static bool zero_or_one(const struct graph *g, gset live)
+{
+    for (uint32_t v = 0; v < g->n_vars; v++)
+        if ((live & gset_one(v)) && (g->v[v].kind == W_SUM || g->v[v].unary))
+            return false;
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        if (g->e[i].ab->max_w > 1)
+            return false;
+    return true;
+}
+
 enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
 {
     struct tree *t = &b->trees[b->main];
@@ -98,6 +110,10 @@ enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
         u128 value = 0;
         graph_induce(&p->g, s, &sub, place);
         sub.v[place[t->node[i].var]].kind = W_MAX;
+        if (zero_or_one(&sub, ~(gset)0)) {
+            t->node[i].cap = 1;
+            continue;
+        }
         TRY(graph_solve(p->j, &sub, &value, &fits, err));
         if (fits && !(value >> 62) && value)
             t->node[i].cap = (uint64_t)value;
@@ -135,6 +151,8 @@ uint64_t bound_limit(const struct plan *p)
 {
     uint64_t best = UINT64_MAX, weights = 1;
     uint32_t n = (uint32_t)__builtin_popcount(p->live);
+    if (zero_or_one(&p->g, p->live))
+        return 1;
     for (uint32_t v = 0; v < p->g.n_vars; v++)
         if ((p->live & gset_one(v)) && p->g.v[v].unary)
             return UINT64_MAX; /* weights of its own: not worth the care */
@@ -149,6 +167,44 @@ uint64_t bound_limit(const struct plan *p)
             best = x < best ? x : best;
         }
     return best;
+}
+
+/* Boundary variables without weights whose edges all lead to others. */
+static gset bystanders(const struct plan *p)
+{
+    gset s = 0;
+    for (uint32_t v = 0; v < p->g.n_vars; v++)
+        if ((p->live & gset_one(v)) && p->g.v[v].kind == W_MAX &&
+            !p->g.v[v].unary)
+            s |= gset_one(v);
+    gset out = s;
+    for (uint32_t i = 0; i < p->g.n_edges; i++) {
+        gset a = gset_one(p->g.e[i].a), b = gset_one(p->g.e[i].b);
+        if (!(s & a) || !(s & b) || p->g.e[i].ab->max_w > 1)
+            out &= ~(a | b);
+    }
+    return out;
+}
+
+/* Whatever id a bystander has, its edges and inequalities only allow or
+ * forbid what is counted without it. So no value exceeds the largest without
+ * bystanders: a smaller problem, and mostly one that is asked anyway. */
+enum status bound_limit_core(struct plan *p, uint64_t *limit, struct err *err)
+{
+    gset core = p->live & ~bystanders(p);
+    struct graph sub;
+    uint8_t place[G_VARS];
+    bool fits = false;
+    u128 value = 0;
+    if (core == p->live || !has_kind(&p->g, core, W_SUM) ||
+        !has_kind(&p->g, core, W_MAX) ||
+        graph_component(&p->g, core, (unsigned)__builtin_ctz(core)) != core)
+        return OK;
+    graph_induce(&p->g, core, &sub, place);
+    TRY(graph_solve(p->j, &sub, &value, &fits, err));
+    if (fits && value < *limit)
+        *limit = (uint64_t)value;
+    return OK;
 }
 
 /* Factors between the fixed variables so far. */

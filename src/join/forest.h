@@ -89,7 +89,9 @@ void tree_eval_root(const struct tree *t, struct twork *w,
                     const uint32_t *fixed, const uint32_t *only,
                     uint32_t n_only);
 /* After tree_eval_kids: a root id with fewer neighbours than this in the
- * first child has no value above `above`; 0: nothing is known. */
+ * first child has no value above `above`; 0: nothing is known, as always
+ * without tree_degree_bounds. */
+bool tree_degree_bounds(const struct tree *t);
 uint32_t tree_least_degree(const struct tree *t, const struct twork *w,
                            uint64_t above);
 void tree_reset(const struct tree *t, struct twork *w);

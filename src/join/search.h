@@ -23,6 +23,9 @@ uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
                     struct candidate *out);
 /* No value exceeds this, by largest degrees alone. */
 uint64_t bound_limit(const struct plan *p);
+/* Lowers *limit to the value without variables that cannot raise it. */
+enum status bound_limit_core(struct plan *p, uint64_t *limit,
+                             struct err *err) WARN_UNUSED;
 /* Falling by candidate_rank; tmp holds n more. */
 void candidates_order(struct candidate *c, uint32_t n, struct candidate *tmp);
 

@@ -45,9 +45,11 @@ enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
 double plan_work(const struct plan *p, unsigned v, double *pairs);
 void plan_symmetry(struct plan *p);
 void plan_second_symmetry(struct plan *p);
-/* Two boundary variables, one fixed and one the root, and every value is the
- * same with the two exchanged. */
+/* One fixed boundary variable and the root: ids need to be seen only where
+ * that of the first does not come after that of the root, in any one order. */
 bool plan_mirrored(const struct plan *p);
+/* The same for the first and the second of several fixed ones. */
+bool plan_exchangeable(const struct plan *p);
 enum status plan_terms(struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
 
 /* A value of a boundary variable and what it can reach at most. */

@@ -6,12 +6,12 @@
  * (degree.c), are looked at, and the signed corrections of inequalities are
  * computed for those ids only where the uncorrected value is still larger.
  *
- * Where two boundary variables can be exchanged (plan_mirrored), a pair of ids
- * is looked at once: when the one that comes first among the candidates is
- * fixed, the other one among those behind it, or itself. No pair is lost: if
- * its value exceeds the best, both its ids have bounds that do, so both stay
- * candidates; and the candidate that was tried alone, before the others were
- * put in order, was tried with every id.
+ * Where boundary variables can be exchanged (plan_mirrored, for the first and
+ * the root; plan_exchangeable, for the first and the second), the id of the
+ * second is sought among the candidates of the first, from the fixed one on.
+ * Nothing is lost: of values that exceed the best, all the ids exchanged have
+ * bounds that do, so they all stay candidates; and the candidate that was tried
+ * alone, before the others were put in order, was tried with every id.
  */
 #include "join/kernel.h"
 #include "join/search.h"
@@ -21,12 +21,16 @@
 /* Bounds cost a few passes over all pairs. */
 #define CHEAP 4.0
 
+#define NO_BOUND ((uint64_t)1 << 61)
+
 struct max_runner;
 
 struct max_job {
     struct plan *p;
     struct bound level[G_VARS]; /* of the fixed boundary variables */
     struct bound root;
+    bool root_bound;         /* `root` is used */
+    bool by_degree;          /* it is not: degrees bound the root's values */
     struct candidate *first; /* candidates of the first variable */
     uint32_t n_first;
     /* ids of the root by falling bound; mirrored: the same as `first` */
@@ -34,6 +38,8 @@ struct max_job {
     uint32_t n_roots;
     uint32_t *widest; /* the largest degree from a place in `roots` on */
     bool mirrored;
+    /* exchangeable: by id, one more than its place in `first`, or 0 */
+    uint32_t *place;
     uint64_t limit; /* no value is larger */
     bool cheap;     /* trying all ids costs less than bounding them */
     struct kernel k;
@@ -88,10 +94,15 @@ static u128 beside(struct runner *r, const struct sterm *t)
     return v;
 }
 
+static const struct tree *root_tree(const struct plan *p)
+{
+    return &p->terms[0].trees[p->terms[0].root_tree];
+}
+
 /* Pairs of a root id with the first child. */
 static uint32_t root_degree(const struct plan *p, uint32_t id)
 {
-    const struct tree *t = &p->terms[0].trees[p->terms[0].root_tree];
+    const struct tree *t = root_tree(p);
     const uint32_t *off = t->node[t->node[0].kids[0]].up->off;
     return off[id + 1] - off[id];
 }
@@ -196,7 +207,7 @@ static void root_values(struct max_runner *m)
         if (!r->wide)
             improve(m, r->main.node[0].val[r->only[i]]);
     }
-    tree_reset(&p->terms[0].trees[p->terms[0].root_tree], &r->main);
+    tree_reset(root_tree(p), &r->main);
 }
 
 static void leaf_value(struct max_runner *m)
@@ -249,6 +260,8 @@ static void descend(struct max_runner *m, uint32_t level)
             break;
         if (c[i].bound <= best_of(m))
             continue;
+        if (level == 1 && m->job->place && m->job->place[c[i].id] <= m->at)
+            continue; /* was or will be fixed the other way round */
         r->fixed[r->p->x[level]] = c[i].id;
         descend(m, level + 1);
     }
@@ -372,15 +385,32 @@ static void first_candidates(struct max_job *job, struct max_runner *m)
     candidates_order(job->first, n, m->store[SPARE_LIST]);
 }
 
+/* All ids of the root by falling degree, which alone decides. */
+static void roots_by_degree(struct max_job *job, struct max_runner *m)
+{
+    const struct plan *p = job->p;
+    uint32_t n = p->g.v[p->root].n;
+    for (uint32_t id = 0; id < n; id++) {
+        struct candidate c = {root_degree(p, id), id};
+        job->roots[job->n_roots] = c;
+        job->n_roots += c.bound > 0;
+    }
+    candidates_order(job->roots, job->n_roots, m->store[SPARE_LIST]);
+    for (uint32_t i = 0; i < job->n_roots; i++)
+        job->roots[i].bound = NO_BOUND;
+}
+
 static void root_candidates(struct max_job *job, struct max_runner *m)
 {
-    struct plan *p = job->p;
     if (job->roots_by_kernel)
         kernel_roots(job);
-    if (job->roots_by_kernel || p->root < 0 || !p->n_x || job->cheap ||
-        job->mirrored)
+    if (!job->root_bound && !job->by_degree)
         return;
     job->roots = m->store[ROOT_LIST];
+    if (job->by_degree) {
+        roots_by_degree(job, m);
+        return;
+    }
     job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
     candidates_order(job->roots, job->n_roots, m->store[SPARE_LIST]);
 }
@@ -393,7 +423,7 @@ static enum status root_degrees(struct max_job *job, struct err *err)
         job->roots = job->first;
         job->n_roots = job->n_first;
     }
-    if (!job->n_roots || p->terms[0].trees[p->terms[0].root_tree].n_nodes < 2)
+    if (!job->n_roots || root_tree(p)->n_nodes < 2)
         return OK;
     uint32_t most = 0;
     uint32_t *widest = NEWS(p->a, uint32_t, job->n_roots);
@@ -405,6 +435,20 @@ static enum status root_degrees(struct max_job *job, struct err *err)
         widest[i] = most;
     }
     job->widest = widest;
+    return OK;
+}
+
+static enum status first_places(struct max_job *job, struct err *err)
+{
+    const struct plan *p = job->p;
+    if (job->cheap || !plan_exchangeable(p))
+        return OK;
+    uint32_t *place = NEWS(p->a, uint32_t, p->g.v[p->x[0]].n);
+    if (!place)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < job->n_first; i++)
+        place[job->first[i].id] = i + 1;
+    job->place = place;
     return OK;
 }
 
@@ -425,15 +469,46 @@ static enum status prepare(struct max_job *job, struct err *err)
         TRY(bound_make(p, fixed, p->x[l], &job->level[l], err));
         fixed |= gset_one(p->x[l]);
     }
-    if (p->n_max && !job->cheap)
-        TRY(bound_caps(p, &job->level[0], err));
     job->mirrored = !job->cheap && !job->roots_by_kernel && plan_mirrored(p);
-    if (p->root >= 0 && p->n_x && !job->cheap && !job->roots_by_kernel &&
-        !job->mirrored) {
+    job->root_bound = p->root >= 0 && p->n_x && !job->cheap &&
+                      !job->roots_by_kernel && !job->mirrored;
+    if (job->root_bound)
+        job->by_degree = tree_degree_bounds(root_tree(p));
+    job->root_bound = job->root_bound && !job->by_degree;
+    if (job->root_bound)
         TRY(bound_make(p, 0, (unsigned)p->root, &job->root, err));
-        TRY(bound_caps(p, &job->root, err));
-    }
     return OK;
+}
+
+/* What other problems tell about this one. */
+static enum status prepare_caps(struct max_job *job, struct err *err)
+{
+    struct plan *p = job->p;
+    if (job->by_kernel || job->cheap)
+        return OK;
+    TRY(bound_limit_core(p, &job->limit, err));
+    if (p->n_max)
+        TRY(bound_caps(p, &job->level[0], err));
+    return job->root_bound ? bound_caps(p, &job->root, err) : OK;
+}
+
+/* Where values are 0 or 1, all is known once a 1 is found: the heaviest id
+ * is tried before any bound is computed. */
+static enum status try_heaviest(struct max_job *job, struct err *err)
+{
+    struct plan *p = job->p;
+    struct max_runner m;
+    enum status s = max_open(&m, job, err);
+    if (s == OK && p->g.v[p->x[0]].n) {
+        m.r.fixed[p->x[0]] = p->g.v[p->x[0]].n - 1;
+        descend(&m, 1);
+    }
+    if (s == OK && m.r.wide)
+        atomic_store(&job->wide, true);
+    if (s == OK && m.r.stop)
+        s = err_set(err, E_CANCELLED, "cancelled");
+    runner_close(&m.r);
+    return s;
 }
 
 static enum status search(struct max_job *job, struct max_runner *m,
@@ -452,6 +527,7 @@ static enum status search(struct max_job *job, struct max_runner *m,
     if (!job->n_first || m->r.wide)
         return OK;
     TRY(root_degrees(job, err));
+    TRY(first_places(job, err));
     job->main = m;
     return run_threads(job->n_first < 64 ? 1 : p->j->opt.threads, max_worker,
                        job, err);
@@ -465,6 +541,14 @@ enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
         return err_nomem(err);
     job->p = p;
     TRY(prepare(job, err));
+    if (job->limit == 1 && p->n_max && !job->by_kernel)
+        TRY(try_heaviest(job, err));
+    if (atomic_load(&job->best) >= job->limit || atomic_load(&job->wide)) {
+        *fits = !atomic_load(&job->wide);
+        *out = atomic_load(&job->best);
+        return OK;
+    }
+    TRY(prepare_caps(job, err));
     enum status s = max_open(&m, job, err);
     if (s == OK)
         s = search(job, &m, err);

@@ -5,9 +5,11 @@
  * So the first one is taken to be the largest and the count multiplied. With
  * ids rising with degree that also bounds the work at large degrees.
  *
- * That is for sums: a boundary has to be kept by the automorphism. If one
- * exchanges the only two boundary variables, each pair of ids has the value of
- * the pair turned round, and a maximum needs to see one of the two.
+ * In maxima, an automorphism that moves boundary variable x to y gives the same
+ * value to ids that are moved along with the variables. Moved on and on, x
+ * passes through y and returns; the ids met on the way cannot fall at every
+ * step, whatever order is given to ids. So a maximum needs to see only ids
+ * where that of x does not come after that of y.
  */
 #include "join/solve.h"
 
@@ -151,11 +153,15 @@ void plan_second_symmetry(struct plan *p)
     }
 }
 
-/* Automorphisms keep the kinds of variables: one that moves the fixed boundary
- * variable can only exchange it with the other. */
 bool plan_mirrored(const struct plan *p)
 {
     return p->n_x == 1 && p->n_max == 1 && p->root >= 0 &&
            __builtin_popcount(p->live) <= MOST_SYMMETRIC &&
            (orbit_of(p, 0, p->x[0]) & gset_one((unsigned)p->root));
+}
+
+bool plan_exchangeable(const struct plan *p)
+{
+    return p->n_max >= 2 && __builtin_popcount(p->live) <= MOST_SYMMETRIC &&
+           (orbit_of(p, 0, p->x[0]) & gset_one(p->x[1]));
 }

@@ -217,6 +217,13 @@ static const char *const ends[] = {
     "Q(a,b,c,d,e) :- E(a,b), E(b,c), E(a,e), E(b,e), E(c,d), a != d.",
     "Q(a,b,c,d,e,f) :- E(a,b), E(b,c), E(c,d), F(a,e), F(e,f), F(f,d).",
     "Q(a,b,c,d,e,f) :- E(a,b), E(b,c), E(c,d), E(a,e), E(e,f), E(f,d).",
+    /* three that can be turned, but not two that can be exchanged */
+    "Q(a,b,c,d,e,f) :- E(a,d), F(d,b), E(b,e), F(e,c), E(c,f), F(f,a).",
+    /* three that can be exchanged; one that stands by */
+    "Q(a,b,c,d) :- E(d,a), E(d,b), E(d,c), a != b, a != c, b != c.",
+    "Q(a,b,c,d) :- E(d,a), E(d,b), E(d,c).",
+    "Q(a,b,c,d) :- E(a,d), E(b,d), F(a,c), a != b, d != c.",
+    "Q(a,b,c,d,x) :- E(a,d), E(b,d), F(a,c,x), a != b.",
 };
 enum { N_ENDS = sizeof ends / sizeof ends[0] };
 
@@ -254,6 +261,7 @@ static void test_ends(void **state)
         check(&w, rule, all, 1 | 8, vars);
         check(&w, rule, all, 1 | 8, some_of(&g, vars));
         check(&w, rule, all, 1 | 4 | 8, vars);
+        check(&w, rule, all, 1 | 2 | 4, vars);
         check(&w, rule, all, some_of(&g, vars), vars);
         world_close(&w);
     }
