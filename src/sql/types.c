@@ -59,6 +59,37 @@ enum status make1(struct lower *l, enum expr_op op, struct expr *x,
     return make(l, op, 1, &x, out);
 }
 
+static bool is_time(enum type t)
+{
+    return t == T_DATE || t == T_TIMESTAMP;
+}
+
+static const char *mismatch_hint(enum type x, enum type y)
+{
+    if (x == T_BOOL || y == T_BOOL)
+        return "A boolean stands alone, as in WHERE insured, or is compared "
+               "with true or false.";
+    if (is_time(x) || is_time(y))
+        return "Write a date as DATE '2024-01-31', or compare a part of it, as "
+               "in extract(year FROM born) = 1990.";
+    return "Compare values of the same type; columns of different types never "
+           "match.";
+}
+
+/* As it stands in the query; of IN, CASE and the like: =. */
+static const char *operator_at(const struct lower *l, long position,
+                               char buf[static 3])
+{
+    size_t n = 0, at = (size_t)position;
+    while (position >= 0 && n < 2 && at + n < l->text_n &&
+           strchr("<>=!", l->text[at + n]) && l->text[at + n]) {
+        buf[n] = l->text[at + n];
+        n++;
+    }
+    buf[n] = 0;
+    return n ? buf : "=";
+}
+
 enum status type_error(struct lower *l, long position, const char *what,
                        const struct expr *x, const struct expr *y)
 {
@@ -70,8 +101,7 @@ enum status type_error(struct lower *l, long position, const char *what,
                 type_name(x->type));
     err_at(l->err, position);
     if (y)
-        err_hint(l->err, "Compare values of the same type; columns of "
-                         "different types never match.");
+        err_hint(l->err, "%s", mismatch_hint(x->type, y->type));
     return E_TYPE;
 }
 
@@ -244,6 +274,7 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
 {
     enum type t = T_UNKNOWN;
     const struct expr *first = NULL;
+    char op[3];
     bool cells = false;
     TRY(strip_literals(l, v, n, step, position));
     for (size_t i = 0; i < n; i += step) {
@@ -251,7 +282,8 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
             continue;
         cells |= v[i]->type == T_UNKNOWN;
         if (!common_type(t, v[i]->type, &t))
-            return type_error(l, position, "=", first, v[i]);
+            return type_error(l, position, operator_at(l, position, op), first,
+                              v[i]);
         if (!first || first->type == T_UNKNOWN)
             first = v[i];
     }

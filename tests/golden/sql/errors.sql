@@ -57,3 +57,7 @@ SELECT COUNT(*) FROM patient p JOIN visit v ON p.id = v.patient JOIN hospital US
 SELECT COUNT(*) FROM patient WHERE visit.cost > 3
 ----
 SELECT COUNT(*) FROM (SELECT visit.* FROM patient) q
+----
+SELECT COUNT(*) FROM patient WHERE born >= 1990
+----
+SELECT sex, name, COUNT(*) FROM patient GROUP BY sex
