@@ -112,7 +112,7 @@ static void rational_answers_satisfy_their_inequality(void **state)
                                  : mpz_cmp(left, right) < 0);
         }
     }
-    assert_true(tails > 300);
+    assert_true(tails > test_size(3000) / 10);
     mpz_clears(k, v, d, t, left, right, NULL);
     mpq_clear(scale);
 }
@@ -260,12 +260,13 @@ static void stuck_sources_end(void **state)
     mpz_t x;
     mpq_t s;
     unsigned failed = 0;
+    bool all = test_size(2) == 2; /* under valgrind two patterns do */
     mpz_init(x);
     mpq_init(s);
     mpq_set_ui(s, 1000, 1);
     all_kinds(n);
     for (int i = 0; i < 7; i++) {
-        for (size_t p = 0; p < sizeof patterns / 4; p++) {
+        for (size_t p = 0; p < (all ? sizeof patterns / 4 : 2); p++) {
             for (size_t len = 1; len <= 4; len += 3) {
                 struct scripted script;
                 struct err err;
@@ -279,7 +280,7 @@ static void stuck_sources_end(void **state)
             }
         }
     }
-    assert_true(failed >= 7);
+    assert_true(failed >= (all ? 7 : 1));
     for (int i = 0; i < 7; i++)
         noise_fini(&n[i]);
     mpz_clear(x);
