@@ -61,6 +61,8 @@ static void large_blocks(void **state)
         assert_int_equal(atomic_load(&m.used), n);
         for (size_t i = 0; i < kept; i += 61)
             assert_int_equal(p[i], (unsigned char)(i * 7 >> 3));
+        if (kept)
+            assert_int_equal(p[kept - 1], (unsigned char)((kept - 1) * 7 >> 3));
         for (size_t i = 0; i < n; i++)
             p[i] = (unsigned char)(i * 7 >> 3);
     }
