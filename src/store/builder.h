@@ -29,6 +29,7 @@ struct builder {
     enum builder_mode mode;
     bool plain_int; /* B_I64 and INT or undeclared: takes integers as is */
     bool packs;     /* B_DICT and DEC or undeclared: numbers go in packed */
+    bool any_text;  /* B_DICT and TEXT or undeclared: takes texts unasked */
     int64_t *i64;   /* one of these three, of `cap` rows */
     double *f64;
     uint32_t *code;

@@ -93,6 +93,7 @@ static enum status demote(struct store_loader *l, struct builder *b,
     b->mode = B_DICT;
     b->plain_int = false;
     b->packs = true;
+    b->any_text = true;
     return OK;
 }
 
@@ -108,7 +109,7 @@ enum status cell_packed(struct store_loader *l, size_t i, uint64_t packed,
 static bool fits(struct store_loader *l, const struct builder *b, struct str s)
 {
     struct value v;
-    if (b->want != T_DEC && b->want != T_UUID)
+    if (b->any_text)
         return true;
     return value_parse(scratch(l), s, b->want, &v) ||
            (b->want == T_DEC && is_special_decimal(s));
@@ -147,6 +148,11 @@ enum status cell_text(struct store_loader *l, size_t i, struct str s,
 {
     struct builder *b = &l->cols[i];
     struct value v;
+    /* Most texts by far, without further calls. */
+    if (b->any_text && (!b->packs || !s.n || !packed_may_begin(s.p[0])))
+        return dict_later(&b->dict, s, b->code, l->n_rows)
+                   ? OK
+                   : dict_failed(l, b, err);
     switch (b->mode) {
     case B_I64:
         return text_to_i64(l, b, s, err);

@@ -25,6 +25,7 @@ static void builder_init(struct store_loader *l, struct builder *b,
         b->mode = B_DICT;
     b->plain_int = b->want == T_INT || b->want == T_UNKNOWN;
     b->packs = b->want == T_DEC;
+    b->any_text = b->want == T_TEXT;
     dict_init(&b->dict, l->st->mem, &l->st->arena);
 }
 

@@ -283,8 +283,14 @@ static size_t common_prefix(const uint64_t *keys, size_t n,
                             const struct str *texts)
 {
     struct str first = texts[id_of(keys[0])];
-    for (size_t i = 1; i < n && first.n; i++)
-        first.n = common_bytes(first, texts[id_of(keys[i])]);
+    uint64_t head = head_at(first, 0);
+    for (size_t i = 1; i < n && first.n; i++) {
+        struct str s = texts[id_of(keys[i])];
+        bool as_before = first.n <= 8 && s.n >= 8 &&
+                         !((be64_at(s.p) ^ head) >> (64 - 8 * first.n));
+        if (!as_before)
+            first.n = common_bytes(first, s);
+    }
     return first.n;
 }
 
