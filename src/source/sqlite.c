@@ -28,6 +28,9 @@ static enum status sqlite_failed(struct source *src, const char *what,
         return err_set(err, E_CANCELLED, "loading was stopped by the user");
     err_set(err, E_SOURCE, "could not %s SQLite database \"%.*s\": %s", what,
             PSTR(src->sqlite_path), sqlite3_errmsg(src->sqlite));
+    if (code == SQLITE_NOTADB)
+        err_hint(err, "A delimited file is given with --table 'name=FILE', or "
+                      "its folder with --db FOLDER.");
     return E_SOURCE;
 }
 
