@@ -120,13 +120,12 @@ static enum status rows_open(struct rows *x, struct err *err)
 /* --- ears ------------------------------------------------------------------
  */
 
-static bool is_ear(const struct rows *x, const struct rows_atom *e,
-                   const struct rows_atom *f)
+bool rows_is_ear(const struct rows *x, const struct rows_atom *e,
+                 const struct rows_atom *f)
 {
     vset others = seen_by_others(x, e);
     vset own = e->set & ~f->set, beyond = others & ~f->set;
-    return !(own & others) && !(own & x->r->boundary) &&
-           !compared(x, own, beyond);
+    return !(own & others) && !compared(x, own, beyond);
 }
 
 /* Counts e away into its neighbour f if kinds allow; *went: it was. */
@@ -156,7 +155,7 @@ static enum status fold_one(struct rows *x, bool *went, struct err *err)
         for (uint32_t k = 0; k < x->n && !*went; k++) {
             struct rows_atom *e = &x->atoms[i], *f = &x->atoms[k];
             if (i != k && !e->gone && !f->gone && !e->is_keys &&
-                is_ear(x, e, f))
+                !(e->set & ~f->set & x->r->boundary) && rows_is_ear(x, e, f))
                 TRY(try_fold(x, e, f, went, err));
         }
     return OK;
@@ -177,7 +176,8 @@ static enum status fold_all(struct rows *x, struct rows_atom **last,
             *last = &x->atoms[i];
             left++;
         }
-    x->fits = x->fits && left == 1;
+    if (left != 1)
+        *last = NULL;
     return OK;
 }
 
@@ -221,6 +221,8 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
     TRY(fold_all(&x, &last, err));
     if (!x.fits)
         return OK;
+    if (!last)
+        return rows_path(&x, out, done, err);
     vset only = last->set & ~r->outs & ~r->boundary;
     if (only && last->counts)
         return OK;
@@ -279,7 +281,7 @@ enum status rows_count_keys(struct join *j, const struct request *r,
     TRY(rows_open(&x, err));
     TRY(open_keys(&x, k, err));
     TRY(fold_all(&x, &last, err));
-    if (!x.fits)
+    if (!x.fits || !last)
         return OK;
     for (size_t i = 0; i < k->n; i++)
         k->out[i] = !k->ok[i] || !key_passes(&x, last, i) ? 0

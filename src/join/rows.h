@@ -9,7 +9,9 @@
  * not shrink to one atom has a cycle and is left to the walker.
  *
  *   rows.c        which atom goes into which, and the end
+ *   rows_link.c   which rows of two atoms match
  *   rows_fold.c   one such step
+ *   rows_path.c   the end when two atoms have the boundary
  *   rows_keys.c   groups of rows that agree in several columns
  */
 #ifndef JOIN_ROWS_H
@@ -42,14 +44,10 @@ struct rows {
 
 const uint32_t *rows_column(const struct rows_atom *x, uint32_t v);
 uint32_t rows_ids(const struct rows *x, uint32_t v);
-
-/* --- rows_fold.c --------------------------------------------------------- */
-enum { ROWS_CMPS = 16, ROWS_NES = 4 };
-/* Weights of `to` times the numbers of rows of `from` that match; exists: by
- * whether there is one. x->fits false: numbers or comparisons do not fit. */
-enum status rows_fold(struct rows *x, const struct rows_atom *from,
-                      struct rows_atom *to, bool exists,
-                      struct err *err) WARN_UNUSED;
+/* Has f what others know of e, and all that its own variables are compared
+ * with? */
+bool rows_is_ear(const struct rows *x, const struct rows_atom *e,
+                 const struct rows_atom *f);
 
 /* --- rows_keys.c --------------------------------------------------------- */
 /* Two lists of rows (n[0] and n[1]), and columns that both have. */
@@ -66,6 +64,76 @@ struct rows_groups {
 enum status rows_group(struct mem *m, struct arena *a, const uint32_t n[2],
                        const struct rows_key *keys, uint32_t n_keys,
                        struct rows_groups *out, struct err *err) WARN_UNUSED;
+
+/* --- rows_link.c --------------------------------------------------------- */
+enum { ROWS_CMPS = 16, ROWS_NES = 4 };
+
+/* A comparison between a variable here (y) and one there (x). */
+struct rows_order {
+    uint32_t y;          /* 0 or 1: which ordered variable here */
+    bool y_left;         /* y op x, else x op y */
+    bool strict;         /* <, else <= */
+    const uint32_t *col; /* x, by row there */
+};
+
+/* Rows of `from` (here) that match a row of `to` (there). */
+struct rows_link {
+    struct rows *x;
+    const struct rows_atom *from, *to;
+    uint32_t n_common;
+    struct rows_key keys[MAX_VARS + ROWS_NES]; /* common, equal ones after */
+    uint32_t n_nes;
+    struct rows_key nes[ROWS_NES];
+    uint32_t n_ys; /* variables here that < or <= is asked of */
+    uint32_t y_var[2], y_size[2];
+    const uint32_t *y_col[2];
+    uint32_t n_orders;
+    struct rows_order orders[ROWS_CMPS];
+    struct rows_groups g; /* by the keys */
+};
+/* x->fits false: too many comparisons, or rows. */
+void rows_link_open(struct rows *x, const struct rows_atom *from,
+                    const struct rows_atom *to, struct rows_link *out);
+/* Sets the groups; the inequalities in `equal` are taken as equalities. */
+enum status rows_link_group(struct rows_link *k, struct arena *a,
+                            uint32_t equal, struct err *err) WARN_UNUSED;
+static inline uint32_t rows_group_of(const struct rows_link *k, int side,
+                                     uint32_t row)
+{
+    return k->g.of[side] ? k->g.of[side][row] : 0;
+}
+
+struct rows_span {
+    uint32_t lo, hi; /* lo <= i < hi */
+};
+/* The ids of an ordered variable here that a row there allows. */
+struct rows_span rows_allowed(const struct rows_link *k, uint32_t y,
+                              uint32_t row);
+/* The rows here by group and, within, by the first ordered variable; off: of
+ * the groups; ids: of that variable. */
+struct rows_sorted {
+    uint32_t *rows, *off, *ids;
+};
+enum status rows_sort(const struct rows_link *k, struct arena *a,
+                      struct rows_sorted *s, struct err *err) WARN_UNUSED;
+/* Places of the rows here that agree with a row there in the common variables
+ * and pass what is asked of the first ordered variable. */
+struct rows_span rows_range(const struct rows_link *k,
+                            const struct rows_sorted *s, uint32_t row);
+/* Does such a row pass the other comparisons? */
+bool rows_agree(const struct rows_link *k, uint32_t here, uint32_t there);
+
+/* --- rows_fold.c --------------------------------------------------------- */
+/* Weights of `to` times the numbers of rows of `from` that match; exists: by
+ * whether there is one. x->fits false: numbers or comparisons do not fit. */
+enum status rows_fold(struct rows *x, const struct rows_atom *from,
+                      struct rows_atom *to, bool exists,
+                      struct err *err) WARN_UNUSED;
+
+/* --- rows_path.c --------------------------------------------------------- */
+/* The value when atoms are left; *done as below. */
+enum status rows_path(struct rows *x, u128 *out, bool *done,
+                      struct err *err) WARN_UNUSED;
 
 /* --- rows.c -------------------------------------------------------------- */
 /* The request's value; *done false: not of this kind, or numbers that are too
