@@ -39,28 +39,6 @@ struct release {
 
 /* --- before the hold ------------------------------------------------------ */
 
-static int open_log(const struct session *s)
-{
-    return open(s->opt.owner_log.p,
-                O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-/* Before anything is charged: a reason that cannot be written is lost. */
-static enum status check_log(const struct session *s, struct err *err)
-{
-    if (!s->opt.owner_log.n)
-        return OK;
-    int fd = open_log(s);
-    if (fd >= 0) {
-        close(fd);
-        return OK;
-    }
-    err_set(err, E_VALUE, "could not write the owner's log \"%.*s\"",
-            PSTR(s->opt.owner_log));
-    err_detail(err, "%s. Nothing was charged.", strerror(errno));
-    return E_VALUE;
-}
-
 static enum status open_ledger(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
@@ -72,7 +50,6 @@ static enum status open_ledger(struct release *r, struct err *err)
                       "dpcount budget init --ledger FILE --epsilon E");
         return E_USAGE;
     }
-    TRY(check_log(r->session, err));
     TRY(ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err));
     TRY(ledger_balance(r->ledger, o->dataset, o->analyst, &r->answer.balance,
                        err));
@@ -338,7 +315,10 @@ static enum status evaluate(struct release *r, struct err *err)
 static void log_for_owner(const struct session *s, struct str receipt,
                           const struct err *e)
 {
-    int fd = s->opt.owner_log.n ? open_log(s) : -1;
+    if (!s->opt.owner_log.n)
+        return;
+    int fd = open(s->opt.owner_log.p,
+                  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     dprintf(fd, "%.*s: %s: %s. %s\n", PSTR(receipt), status_code(e->status),

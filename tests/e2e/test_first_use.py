@@ -149,11 +149,6 @@ def messages():
     check("no file", status == 5 and "No such file" in err and "a folder of CSV files" in err, err)
     status, _, err = run("count", "--db", "csv/stay.csv", "SELECT COUNT(*) FROM stay")
     check("one file", status == 5 and "--table 'name=FILE'" in err, err)
-    status, out, err = run("release", "--db", "two.db", "--ledger", "two.ledger", "--epsilon", "1", "--owner-log",
-                           "no-folder/log", "SELECT COUNT(*) FROM a")
-    check("no place for the owner's log", status == 2 and "Nothing was charged" in err, out + err)
-    spent = json.loads(run("budget", "show", "--ledger", "two.ledger", "--format", "json")[1])["spent"]
-    check("and not charged", spent == 0, spent)
     status, _, err = run("count", "--db", "mysql://ann:secret@host/db", "SELECT COUNT(*) FROM t")
     check("another database", status == 5 and "not known" in err and "secret" not in err, err)
     status, _, err = run("analyze", "--db", "two.db", "SELECT a, b, COUNT(*) FROM ab GROUP BY a")
