@@ -101,6 +101,9 @@ struct block {
     size_t n;
 };
 
+/* Two megabytes: beyond, rows are asked for before they are read. */
+enum { NEAR_PAIRS = 1 << 19 };
+
 struct join {
     struct mem *mem;
     struct arena arena;
@@ -122,6 +125,7 @@ struct join {
     struct map memo;
     struct map factors; /* made from relations, by key */
     uint32_t n_factors;
+    uint32_t near;      /* relations of so many pairs are in a near cache */
     struct room *rooms; /* scratch that no thread uses now: room.c */
     pthread_mutex_t rooms_lock;
 };

@@ -41,6 +41,7 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         j->opt = *opt;
     if (!j->opt.threads)
         j->opt.threads = 1;
+    j->near = NEAR_PAIRS;
     map_init(&j->memo, &j->arena);
     map_init(&j->factors, &j->arena);
     enum status s = calc_columns(j, err);

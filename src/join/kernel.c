@@ -89,6 +89,7 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
     k->to_root = k->pushes ? NULL : root->lists[0].c;
     k->to_leaf = leaf->lists[0].c;
     k->down = leaf->up;
+    k->far = k->down->n > p->j->near;
     k->ok = sum_fits(k, at_once) && (!k->leaf_below || k->to_leaf->mid) &&
             (!k->root_below || k->pushes || k->to_root->mid) &&
             (!k->leaf_above_root ||
@@ -203,24 +204,58 @@ static bool next_batch(const struct kernel *k, struct feed *f, struct batch *b)
 }
 
 /* --- closing ---------------------------------------------------------------
- * Marks are bits: a byte for each id would not stay in the nearest cache. */
+ */
 
-static void set_marks(const struct kernel *k, uint8_t *mark, uint32_t x)
+static void set_marks(const struct kernel *k, uint8_t *mark, uint32_t x,
+                      uint8_t to)
+{
+    struct span s = row(k->to_leaf, x, k->leaf_below);
+    for (; s.p < s.end; s.p++)
+        mark[*s.p] = to;
+}
+
+static inline uint64_t marks_in(struct span s, const uint8_t *mark)
+{
+    uint32_t m = 0;
+    for (; s.p < s.end; s.p++)
+        m += mark[*s.p];
+    return m;
+}
+
+/* Where all rows are near, none is asked for ahead. */
+static uint64_t close_sum_near(const struct kernel *k, uint8_t *mark,
+                               uint32_t x)
+{
+    uint64_t sum = 0;
+    struct span s = row(k->to_root, x, k->root_below);
+    leave_out(k, x, &s);
+    if (s.p == s.end)
+        return 0;
+    set_marks(k, mark, x, 1);
+    for (; s.p < s.end; s.p++)
+        sum += raised(k, marks_in(leaves(k, *s.p), mark));
+    set_marks(k, mark, x, 0);
+    return sum;
+}
+
+/* Elsewhere marks are bits: bytes would not stay in the nearest cache. */
+static void set_bits(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
     struct span s = row(k->to_leaf, x, k->leaf_below);
     for (; s.p < s.end; s.p++)
         mark[*s.p >> 3] |= (uint8_t)(1u << (*s.p & 7));
 }
 
-static void clear_marks(const struct kernel *k, uint8_t *mark, uint32_t x)
+static void clear_bits(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
     struct span s = row(k->to_leaf, x, k->leaf_below);
     for (; s.p < s.end; s.p++)
         mark[*s.p >> 3] = 0;
 }
 
-static inline uint64_t marks_in(struct span s, const uint8_t *mark,
-                                uint32_t limit)
+/* From the limit on nothing is marked. */
+static inline uint64_t bits_in(struct span s, const uint8_t *mark,
+                               uint32_t limit)
 {
     uint32_t m = 0;
     for (; s.p < s.end && *s.p < limit; s.p++)
@@ -239,16 +274,15 @@ static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t from,
         for (uint32_t i = 0; i < b.n; i++) {
             if (b.x[i] != x) {
                 if (x != NO_ID)
-                    clear_marks(k, mark, x);
+                    clear_bits(k, mark, x);
                 x = b.x[i];
-                set_marks(k, mark, x);
+                set_bits(k, mark, x);
             }
-            /* from the limit on nothing is marked */
             uint32_t limit = k->leaf_below ? x : NO_ID;
-            sum += raised(k, marks_in(b.row[i], mark, limit));
+            sum += raised(k, bits_in(b.row[i], mark, limit));
         }
     if (x != NO_ID)
-        clear_marks(k, mark, x);
+        clear_bits(k, mark, x);
     return sum;
 }
 
@@ -259,12 +293,12 @@ static uint64_t close_max(const struct kernel *k, uint8_t *mark, uint32_t x,
     struct span s = row(k->to_root, x, k->root_below);
     if (s.p == s.end || too_few(k, x))
         return 0;
-    set_marks(k, mark, x);
+    set_marks(k, mark, x, 1);
     for (; s.end > s.p && s.end[-1] >= least; s.end--) {
-        uint64_t v = marks_in(leaves(k, s.end[-1]), mark, NO_ID);
+        uint64_t v = marks_in(leaves(k, s.end[-1]), mark);
         best = v > best ? v : best;
     }
-    clear_marks(k, mark, x);
+    set_marks(k, mark, x, 0);
     return raised(k, best);
 }
 
@@ -393,8 +427,14 @@ static uint64_t push_max(const struct kernel *k, struct runner *r,
 uint64_t kernel_sum(const struct kernel *k, struct runner *r, uint32_t from,
                     uint32_t to)
 {
-    return k->pushes ? push_sum(k, r, from, to)
-                     : close_sum(k, r->asked, from, to);
+    uint64_t sum = 0;
+    if (k->pushes)
+        return push_sum(k, r, from, to);
+    if (k->far)
+        return close_sum(k, r->asked, from, to);
+    for (uint32_t x = from; x < to; x++)
+        sum += close_sum_near(k, r->asked, x);
+    return sum;
 }
 
 uint64_t kernel_max(const struct kernel *k, struct runner *r, uint32_t least)

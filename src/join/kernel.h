@@ -17,6 +17,7 @@
 
 struct kernel {
     bool ok, pushes;
+    bool far;                    /* rows are not in a near cache */
     bool root_below, leaf_below; /* the fixed id */
     gset root_differs;           /* from these fixed ids; pushing only */
     bool leaf_above_root;        /* closing only */
