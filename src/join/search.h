@@ -32,7 +32,7 @@ void candidates_order(struct candidate *c, uint32_t n, struct candidate *tmp);
 enum { CANDIDATE_RANKS = 1024 };
 
 /* Rises with the bound, sixteen steps for a doubling: an order that costs a
- * pass where sorting costs many. Bounds are below 2^62. */
+ * pass where sorting costs many. */
 static inline uint32_t candidate_rank(uint64_t bound)
 {
     if (bound < 16)

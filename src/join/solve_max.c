@@ -21,7 +21,8 @@
 /* Bounds cost a few passes over all pairs. */
 #define CHEAP 4.0
 
-#define NO_BOUND ((uint64_t)1 << 61)
+/* Above every value: one that is not is never looked for again. */
+#define NO_BOUND UINT64_MAX
 
 struct max_runner;
 

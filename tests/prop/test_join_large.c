@@ -466,6 +466,51 @@ static void test_ends_meet(void **state)
     }
 }
 
+/* --- numbers near the end ---------------------------------------------------
+ * The largest value is above 2^61, and so is that of the id with the largest
+ * bound, which is tried first. */
+
+static u128 sixth_power(u128 v)
+{
+    return v * v * v * v * v * v;
+}
+
+static void test_near_the_end(void **state)
+{
+    /* from b to c, from c to d: two ways from 3 to 33; of the three ways to 31
+     * two begin at 1 */
+    static const int64_t steps[][2] = {{11, 21}, {11, 22}, {12, 23}, {21, 31},
+                                       {22, 31}, {23, 31}, {13, 24}, {13, 25},
+                                       {24, 33}, {25, 33}};
+    static struct rows rows;
+    struct world w;
+    (void)state;
+    memset(rows.n, 0, sizeof rows.n);
+    rows.step = 1;
+    rows.first = 0;
+    for (int i = 0; i < 10; i++)
+        add(&rows, 0, steps[i][0], steps[i][1], 0);
+    for (int64_t i = 0; i < 3; i++)
+        add(&rows, 1, 1 + i, 11 + i, 0);
+    for (int64_t i = 0; i < 1064; i++)
+        add(&rows, 2, 31, 0, i);
+    for (int64_t i = 0; i < 1122; i++)
+        add(&rows, 2, 33, 0, i);
+    /* trying all ids would cost more than bounds do */
+    for (int64_t i = 0; i < 900; i++)
+        add(&rows, 1, 1000 + i, 200, 0);
+    for (int64_t i = 0; i < 200; i++)
+        add(&rows, 0, 200, 300 + i, 0);
+    world_open(&w,
+               "Q(a,b,c,d,p,q,r,s,t,u) :- F(a,b), E(b,c), E(c,d), G(d,_,p), "
+               "G(d,_,q), G(d,_,r), G(d,_,s), G(d,_,t), G(d,_,u), b != d.",
+               &rows, 1);
+    aset all = aset_first_n(w.q->n_atoms);
+    assert_true(value(&w, all, vset_one(0) | vset_one(3)) ==
+                2 * sixth_power(1122));
+    world_close(&w);
+}
+
 /* --- weights ---------------------------------------------------------------
  */
 
@@ -526,6 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_ends_meet),
+        cmocka_unit_test(test_near_the_end),
         cmocka_unit_test(test_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
