@@ -90,8 +90,8 @@ static uint64_t gap_places(const struct dom *d, size_t i)
     return (uint64_t)d->ints[i] - (uint64_t)d->ints[i - 1] - 1;
 }
 
-bool exact_position_ok(const struct join *j, const struct request *r,
-                       uint32_t v, uint64_t pos)
+static bool is_place(const struct join *j, const struct request *r, uint32_t v,
+                     uint64_t pos)
 {
     const struct dom *d = &j->doms[j->dom_of[v]];
     uint64_t id = pos / r->scale, slot = pos % r->scale;
@@ -102,4 +102,21 @@ bool exact_position_ok(const struct join *j, const struct request *r,
     if (!d->is_int || !is_whole(j->q->vars[v].type))
         return true;
     return slot < gap_places(d, (size_t)id - d->has_null);
+}
+
+static bool holds(enum cmp_op op, uint64_t l, uint64_t r)
+{
+    return op == CMP_NE ? l != r : op == CMP_LT ? l < r : l <= r;
+}
+
+bool exact_allows(const struct join *j, const struct request *r, uint32_t v,
+                  uint64_t pos)
+{
+    for (uint32_t i = 0; i < r->n_consts; i++) {
+        const struct const_cmp *c = &r->consts[i];
+        if (c->var == v && !(c->const_left ? holds(c->op, c->pos, pos)
+                                           : holds(c->op, pos, c->pos)))
+            return false;
+    }
+    return is_place(j, r, v, pos);
 }

@@ -215,9 +215,10 @@ void rooms_free(struct join *j);
 /* Adds the outside variables to the request. */
 enum status exact_request(struct join *j, struct request *r, struct arena *a,
                           struct err *err) WARN_UNUSED;
-/* Is there a value at this position of the augmented active domain? */
-bool exact_position_ok(const struct join *j, const struct request *r,
-                       uint32_t v, uint64_t pos);
+/* Is there a value at this position of the augmented active domain, and does it
+ * pass the variable's comparisons with constants? */
+bool exact_allows(const struct join *j, const struct request *r, uint32_t v,
+                  uint64_t pos);
 
 /* --- block.c ------------------------------------------------------------ */
 /* Zeroed; until it is dropped or the engine closed. NULL: no memory. Not for

@@ -106,7 +106,7 @@ static enum status pick_cmps(struct join *j, struct request *r, struct arena *a,
 enum status join_pick(struct join *j, struct request *r, struct arena *a,
                       struct err *err)
 {
-    r->vars = vars_of(j, r->f);
+    r->vars = vars_of(j, r->f) | r->outside;
     return pick_cmps(j, r, a, err);
 }
 

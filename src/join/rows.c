@@ -28,7 +28,8 @@ const uint32_t *rows_column(const struct rows_atom *x, uint32_t v)
 
 uint32_t rows_ids(const struct rows *x, uint32_t v)
 {
-    return x->j->doms[x->j->dom_of[v]].n;
+    uint32_t n = x->j->doms[x->j->dom_of[v]].n;
+    return vset_has(x->scaled, v) ? (n + 1) * x->r->scale : n;
 }
 
 /* --- rows ----------------------------------------------------------------- */
@@ -88,6 +89,19 @@ static enum status project(struct rows *x, struct rows_atom *e, vset keep,
     return OK;
 }
 
+/* Ids of a compared variable as positions among values and gaps. */
+static enum status scale(struct rows *x, const uint32_t **col, uint32_t n,
+                         struct err *err)
+{
+    uint32_t *pos = NEWS(x->a, uint32_t, n);
+    if (!pos)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        pos[i] = ((*col)[i] + 1) * x->r->scale - 1;
+    *col = pos;
+    return OK;
+}
+
 static enum status open_atom(struct rows *x, const struct jatom *at,
                              struct rows_atom *e, struct err *err)
 {
@@ -102,19 +116,37 @@ static enum status open_atom(struct rows *x, const struct jatom *at,
     for (uint32_t c = 0; c < r->n_cols; c++) {
         e->vars[c] = at->vars[c];
         e->cols[c] = r->cols[c];
+        if (vset_has(x->scaled, e->vars[c]))
+            TRY(scale(x, &e->cols[c], r->n, err));
     }
     return OK;
+}
+
+static void find_scaled(struct rows *x)
+{
+    for (uint32_t i = 0; x->r->scale > 1 && i < x->r->n_cmps; i++)
+        x->scaled |= vset_one(x->r->cmps[i].l) | vset_one(x->r->cmps[i].r);
+    if (x->r->scale > 1)
+        x->scaled |= x->r->outside;
+    VSET_EACH (v, x->scaled) {
+        uint64_t n = x->j->doms[x->j->dom_of[v]].n;
+        x->fits = x->fits && (n + 1) * x->r->scale < UINT32_MAX / 2;
+    }
 }
 
 static enum status rows_open(struct rows *x, struct err *err)
 {
     /* one place more, for the keys that are asked for */
-    x->atoms = NEWS(x->a, struct rows_atom, aset_count(x->r->f) + 1);
+    x->atoms = NEWS(x->a, struct rows_atom,
+                    aset_count(x->r->f) + vset_count(x->r->outside) + 1);
     if (!x->atoms)
         return err_nomem(err);
+    find_scaled(x);
+    if (!x->fits)
+        return OK;
     ASET_EACH (i, x->r->f)
         TRY(open_atom(x, &x->j->atoms[i], &x->atoms[x->n++], err));
-    return OK;
+    return rows_open_outside(x, err);
 }
 
 /* --- ears ------------------------------------------------------------------
@@ -155,7 +187,7 @@ static enum status fold_one(struct rows *x, bool *went, struct err *err)
         for (uint32_t k = 0; k < x->n && !*went; k++) {
             struct rows_atom *e = &x->atoms[i], *f = &x->atoms[k];
             if (i != k && !e->gone && !f->gone && !e->is_keys &&
-                !(e->set & ~f->set & x->r->boundary) && rows_is_ear(x, e, f))
+                !(e->set & ~f->set & x->boundary) && rows_is_ear(x, e, f))
                 TRY(try_fold(x, e, f, went, err));
         }
     return OK;
@@ -191,7 +223,7 @@ static enum status largest(struct rows *x, const struct rows_atom *e, u128 *out,
     struct rows_key keys[MAX_VARS];
     struct rows_groups g;
     uint32_t n_keys = 0, n[2] = {e->n, 0};
-    VSET_EACH (v, x->r->boundary) {
+    VSET_EACH (v, x->boundary) {
         const uint32_t *col = rows_column(e, v);
         struct rows_key key = {{col, col}, rows_ids(x, v)};
         keys[n_keys++] = key;
@@ -212,18 +244,20 @@ static enum status largest(struct rows *x, const struct rows_atom *e, u128 *out,
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
                        u128 *out, bool *done, struct err *err)
 {
-    struct rows x = {.j = j, .r = r, .a = a, .fits = true};
+    struct rows x = {
+        .j = j, .r = r, .a = a, .boundary = r->boundary, .fits = true};
     struct rows_atom *last = NULL;
     *done = false;
-    if (r->outside || r->fixed_set || r->each)
+    if (r->fixed_set || r->each)
         return OK;
     TRY(rows_open(&x, err));
+    TRY(rows_fold_outside(&x, err));
     TRY(fold_all(&x, &last, err));
     if (!x.fits)
         return OK;
     if (!last)
         return rows_path(&x, out, done, err);
-    vset only = last->set & ~r->outs & ~r->boundary;
+    vset only = last->set & ~r->outs & ~x.boundary;
     if (only && last->counts)
         return OK;
     if (only)
@@ -239,14 +273,14 @@ static enum status open_keys(struct rows *x, const struct rows_wanted *k,
     struct rows_atom *e = &x->atoms[x->n++];
     uint32_t c = 0;
     e->is_keys = true;
-    e->set = x->r->boundary;
+    e->set = x->boundary;
     e->n = (uint32_t)k->n;
-    e->n_cols = vset_count(x->r->boundary);
+    e->n_cols = vset_count(x->boundary);
     e->vars = NEWS(x->a, uint32_t, e->n_cols);
     e->cols = NEWS(x->a, const uint32_t *, e->n_cols);
     if (!e->vars || !e->cols)
         return err_nomem(err);
-    VSET_EACH (v, x->r->boundary) {
+    VSET_EACH (v, x->boundary) {
         e->vars[c] = v;
         e->cols[c] = k->ids[c];
         c++;
@@ -273,7 +307,8 @@ enum status rows_count_keys(struct join *j, const struct request *r,
                             struct arena *a, const struct rows_wanted *k,
                             bool *done, struct err *err)
 {
-    struct rows x = {.j = j, .r = r, .a = a, .fits = true};
+    struct rows x = {
+        .j = j, .r = r, .a = a, .boundary = r->boundary, .fits = true};
     struct rows_atom *last = NULL;
     *done = false;
     if (r->outside || r->fixed_set || r->each || k->n >= NO_ID)

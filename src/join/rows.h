@@ -12,6 +12,7 @@
  *   rows_link.c   which rows of two atoms match
  *   rows_fold.c   one such step
  *   rows_path.c   the end when two atoms have the boundary
+ *   rows_outside.c  variables of exact filters
  *   rows_keys.c   groups of rows that agree in several columns
  */
 #ifndef JOIN_ROWS_H
@@ -30,7 +31,8 @@ struct rows_atom {
     uint64_t *w; /* by row; NULL: ones */
     bool counts; /* w: how many results there are, else whether one is */
     bool gone;
-    bool is_keys; /* what is asked for: it stays to the end */
+    bool is_keys;    /* what is asked for: it stays to the end */
+    bool is_outside; /* positions of a variable outside F */
 };
 
 struct rows {
@@ -39,7 +41,9 @@ struct rows {
     struct arena *a;
     uint32_t n;
     struct rows_atom *atoms;
-    bool fits; /* false: the walker has to do it */
+    vset boundary; /* of the request, less what outside variables decided */
+    vset scaled;   /* variables whose ids are positions, see exact.c */
+    bool fits;     /* false: the walker has to do it */
 };
 
 const uint32_t *rows_column(const struct rows_atom *x, uint32_t v);
@@ -129,6 +133,12 @@ bool rows_agree(const struct rows_link *k, uint32_t here, uint32_t there);
 enum status rows_fold(struct rows *x, const struct rows_atom *from,
                       struct rows_atom *to, bool exists,
                       struct err *err) WARN_UNUSED;
+
+/* --- rows_outside.c ------------------------------------------------------ */
+/* An atom for every variable outside F. */
+enum status rows_open_outside(struct rows *x, struct err *err) WARN_UNUSED;
+/* Removes those of them that need no search; before anything is counted. */
+enum status rows_fold_outside(struct rows *x, struct err *err) WARN_UNUSED;
 
 /* --- rows_path.c --------------------------------------------------------- */
 /* The value when atoms are left; *done as below. */

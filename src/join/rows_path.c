@@ -93,7 +93,7 @@ static bool list_path(struct path *p)
         if (x->atoms[i].gone)
             continue;
         left++;
-        only |= x->atoms[i].set & ~x->r->outs & ~x->r->boundary;
+        only |= x->atoms[i].set & ~x->r->outs & ~x->boundary;
         if (aset_count(near[i]) == 1)
             at = i;
     }
@@ -104,7 +104,7 @@ static bool list_path(struct path *p)
         at = next ? (uint32_t)__builtin_ctzll(next) : x->n;
     }
     return p->n > 1 && p->n == left && !only &&
-           vset_sub(x->r->boundary, p->at[0]->set | p->at[p->n - 1]->set);
+           vset_sub(x->boundary, p->at[0]->set | p->at[p->n - 1]->set);
 }
 
 /* --- beforehand -------------------------------------------------------------
@@ -115,7 +115,7 @@ static enum status group_end(struct path *p, const struct rows_atom *e,
 {
     struct rows_key keys[MAX_VARS];
     uint32_t n_keys = 0, n[2] = {e->n, 0};
-    VSET_EACH (v, p->x->r->boundary & e->set) {
+    VSET_EACH (v, p->x->boundary & e->set) {
         const uint32_t *col = rows_column(e, v);
         struct rows_key key = {{col, col}, rows_ids(p->x, v)};
         keys[n_keys++] = key;

@@ -152,17 +152,6 @@ static uint64_t position(const struct walker *w, uint32_t id)
     return ((uint64_t)id + 1) * w->r->scale - 1;
 }
 
-static bool free_ok(const struct walker *w, uint32_t v, uint64_t at)
-{
-    for (uint32_t i = 0; i < w->r->n_consts; i++) {
-        const struct const_cmp *c = &w->r->consts[i];
-        if (c->var == v && !(c->const_left ? holds(c->op, c->pos, at)
-                                           : holds(c->op, at, c->pos)))
-            return false;
-    }
-    return exact_position_ok(w->j, w->r, v, at);
-}
-
 /* The ids that the order comparisons leave: lo <= id < hi. */
 static struct range allowed(const struct walker *w, const struct walk_node *n)
 {
@@ -200,7 +189,8 @@ static u128 eval_free(struct walker *w, const struct walk_node *n)
     u128 total = 0;
     for (uint64_t at = 0; at < n->free_size && poll(w); at++) {
         w->pos[n->var] = at;
-        if (free_ok(w, n->var, at) && passes(w, n) && combine(w, n, &total))
+        if (exact_allows(w->j, w->r, n->var, at) && passes(w, n) &&
+            combine(w, n, &total))
             break;
     }
     return total;
