@@ -67,6 +67,9 @@ struct pg_copy {
     uint32_t *oids;   /* of the loader's columns */
     bool started;     /* the header was seen */
 };
+/* Columns of the server's 32-bit integers take no more room than that; before
+ * room is reserved, at the latest the header does it. */
+void pg_copy_begin(struct pg_copy *c);
 /* One CopyData message: a row, the header or the trailer, or several. */
 enum status pg_copy_message(struct pg_copy *c, struct str bytes,
                             struct err *err) WARN_UNUSED;

@@ -28,7 +28,15 @@ static enum status skip_header(struct pg_copy *c, const char **p,
         return bad_stream(err);
     *p += ext;
     c->started = true;
+    pg_copy_begin(c);
     return OK;
+}
+
+void pg_copy_begin(struct pg_copy *c)
+{
+    for (size_t i = 0; i < c->l->n_cols; i++)
+        if (c->oids[i] == OID_INT4 || c->oids[i] == OID_INT2)
+            loader_narrow(c->l, i);
 }
 
 /* Most fields by far: an integer into a column of integers, without a call.
@@ -38,13 +46,13 @@ static inline bool plain_int(const struct builder *b, size_t row, uint32_t oid,
 {
     uint32_t four;
     uint64_t eight;
-    if (!b->plain_int)
-        return false;
-    if (oid == OID_INT4 && n == sizeof four) {
+    if (oid == OID_INT4 && n == sizeof four && b->mode == B_I32) {
         memcpy(&four, p, sizeof four);
-        b->i64[row] = (int32_t)be32toh(four);
+        b->i32[row] = (int32_t)be32toh(four);
         return true;
     }
+    if (!b->plain_int)
+        return false;
     if (oid == OID_INT8 && n == sizeof eight) {
         memcpy(&eight, p, sizeof eight);
         b->i64[row] = (int64_t)be64toh(eight);

@@ -125,6 +125,7 @@ enum status pg_load(struct source *src, const struct src_table *t,
         return store_nomem(src->mem, err);
     TRY(loader_sources(t, l, &from, err));
     TRY(copy_sql(&c, from, where, &b));
+    pg_copy_begin(&c.in);
     /* Columns that grow are moved, page by page: as much time as decoding. */
     if (!where.n && t->believed_rows > 0 && t->believed_rows < 0x1p40)
         loader_reserve(l, (size_t)t->believed_rows);

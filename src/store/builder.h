@@ -20,7 +20,7 @@
 #include "store/dict.h"
 #include "store/store.h"
 
-enum builder_mode { B_I64, B_F64, B_DICT };
+enum builder_mode { B_I64, B_I32, B_F64, B_DICT };
 
 struct builder {
     const struct column *column; /* name, type, NOT NULL */
@@ -30,7 +30,8 @@ struct builder {
     bool plain_int; /* B_I64 and INT or undeclared: takes integers as is */
     bool packs;     /* B_DICT and DEC or undeclared: numbers go in packed */
     bool any_text;  /* B_DICT and TEXT or undeclared: takes texts unasked */
-    int64_t *i64;   /* one of these three, of `cap` rows */
+    int64_t *i64;   /* one of these four, of `cap` rows */
+    int32_t *i32;   /* after loader_narrow */
     double *f64;
     uint32_t *code;
     uint64_t *nulls; /* NULL until the first null; of null_cap rows */
@@ -51,6 +52,10 @@ struct store_loader {
 
 /* Makes room for row n_rows in every column. */
 enum status loader_grow(struct store_loader *l, struct err *err) WARN_UNUSED;
+/* Column i gets integers of 32 bits and NULLs only: half the room from the
+ * first row on. Before any room is made, else nothing happens; nor where the
+ * column is not one of integers. */
+void loader_narrow(struct store_loader *l, size_t i);
 /* Room for about so many rows at once, where memory is plenty: only a hint,
  * nothing fails. */
 void loader_reserve(struct store_loader *l, size_t rows);

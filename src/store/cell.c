@@ -163,6 +163,8 @@ enum status cell_text(struct store_loader *l, size_t i, struct str s,
         return OK;
     case B_DICT:
         return text_to_dict(l, b, s, err);
+    case B_I32:
+        break; /* none was promised */
     }
     return err_internal(err, "cell_text");
 }
@@ -184,6 +186,8 @@ enum status cell_null(struct store_loader *l, size_t i, struct err *err)
     b->nulls[row >> 6] |= (uint64_t)1 << (row & 63);
     if (b->mode == B_I64)
         b->i64[row] = 0;
+    else if (b->mode == B_I32)
+        b->i32[row] = 0;
     else if (b->mode == B_F64)
         b->f64[row] = 0;
     else
@@ -201,6 +205,10 @@ enum status cell_int(struct store_loader *l, size_t i, int64_t v,
     }
     if (b->mode == B_F64) {
         b->f64[l->n_rows] = (double)v;
+        return OK;
+    }
+    if (b->mode == B_I32 && v >= INT32_MIN && v <= INT32_MAX) {
+        b->i32[l->n_rows] = (int32_t)v;
         return OK;
     }
     char buf[24];

@@ -208,6 +208,12 @@ static enum status finish_plain(struct store_loader *l, struct builder *b,
         b->f64 = NULL;
         return OK;
     }
+    if (b->mode == B_I32) {
+        TRY(cut(m, (void **)&b->i32, b->cap * 4, l->n_rows * 4, err));
+        out->i32 = b->i32;
+        b->i32 = NULL;
+        return OK;
+    }
     return finish_ints(l, &b->i64, b->cap, out, err);
 }
 

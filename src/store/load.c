@@ -58,11 +58,13 @@ void builder_fini(struct store_loader *l, struct builder *b)
 {
     struct mem *m = l->st->mem;
     mem_free(m, b->i64, b->cap * sizeof *b->i64);
+    mem_free(m, b->i32, b->cap * sizeof *b->i32);
     mem_free(m, b->f64, b->cap * sizeof *b->f64);
     mem_free(m, b->code, b->cap * sizeof *b->code);
     mem_free(m, b->nulls, null_words(b->null_cap) * sizeof *b->nulls);
     dict_fini(&b->dict);
     b->i64 = NULL;
+    b->i32 = NULL;
     b->f64 = NULL;
     b->code = NULL;
     b->nulls = NULL;
@@ -113,6 +115,8 @@ static bool grow_builder(struct mem *m, struct builder *b, size_t cap)
     switch (b->mode) {
     case B_I64:
         return grow_block(m, (void **)&b->i64, b, cap, sizeof *b->i64);
+    case B_I32:
+        return grow_block(m, (void **)&b->i32, b, cap, sizeof *b->i32);
     case B_F64:
         return grow_block(m, (void **)&b->f64, b, cap, sizeof *b->f64);
     case B_DICT:
@@ -142,6 +146,15 @@ enum status loader_grow(struct store_loader *l, struct err *err)
     if (l->cap > SIZE_MAX / 32 || !grow_to(l, cap))
         return store_nomem(l->st->mem, err);
     return OK;
+}
+
+void loader_narrow(struct store_loader *l, size_t i)
+{
+    struct builder *b = &l->cols[i];
+    if (b->cap || !b->plain_int)
+        return;
+    b->mode = B_I32;
+    b->plain_int = false;
 }
 
 /* At most a quarter of what the limit leaves: the guess may be too high, and

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "store/builder.h"
 #include "store/dict.h"
 #include "store/packed.h"
 #include "store/store.h"
@@ -267,12 +268,97 @@ static void batches(void **state)
     free(want);
 }
 
+/* Columns that were promised numbers of 32 bits, beside one that cannot be
+ * and one that is told too late. */
+static void promised(void **state)
+{
+    enum { N_ROWS = 70000, N_COLS = 4 };
+    static const enum type types[N_COLS] = {T_INT, T_UNKNOWN, T_TEXT, T_INT};
+    struct mem m;
+    struct arena a;
+    struct schema sc;
+    struct err err;
+    struct store *st;
+    struct store_loader *l;
+    size_t index;
+    (void)state;
+    mem_init(&m, 0);
+    arena_init(&a, &m);
+    schema_init(&sc, &a);
+    assert_int_equal(schema_add_table(&sc, STR("t"), N_COLS, &index, &err), OK);
+    for (size_t c = 0; c < N_COLS; c++)
+        sc.tables.p[0].cols[c] =
+            (struct column){.name = STR("c"), .type = types[c]};
+    assert_int_equal(store_new(&m, &sc, &st, &err), OK);
+    assert_int_equal(store_load_begin(st, 0, NULL, &l, &err), OK);
+    for (size_t c = 0; c < N_COLS - 1; c++)
+        loader_narrow(l, c);
+    for (size_t r = 0; r < N_ROWS; r++) {
+        int64_t v = r % 3 ? INT32_MIN + (int64_t)r : INT32_MAX - (int64_t)r;
+        assert_int_equal(loader_room(l, &err), OK);
+        for (size_t c = 0; c < N_COLS; c++)
+            assert_int_equal(r % 7 == 5 ? cell_null(l, c, &err)
+                                        : cell_int(l, c, v, &err),
+                             OK);
+        l->n_rows++;
+        loader_narrow(l, N_COLS - 1);
+    }
+    /* a promise that is not kept is an error of the program, no wrong value */
+    assert_int_equal(loader_room(l, &err), OK);
+    assert_int_not_equal(cell_text(l, 0, STR("7"), &err), OK);
+    assert_int_not_equal(cell_int(l, 0, (int64_t)INT32_MAX + 1, &err), OK);
+    assert_int_equal(store_load_end(l, &err), OK);
+    for (size_t r = 0; r < N_ROWS; r++)
+        for (size_t c = 0; c < N_COLS; c++) {
+            int64_t v = r % 3 ? INT32_MIN + (int64_t)r : INT32_MAX - (int64_t)r;
+            struct value got = column_value(&st->tables[0].cols[c], r);
+            assert_int_equal(got.is_null, r % 7 == 5);
+            if (got.is_null && c < 2) /* its cell is 0 */
+                assert_int_equal(st->tables[0].cols[c].i32[r], 0);
+            if (!got.is_null && types[c] != T_TEXT)
+                assert_true(got.type == T_INT && got.i == v);
+        }
+    store_free(st);
+    arena_fini(&a);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
+/* One UUID written in two ways is one entry. */
+static void spellings(void **state)
+{
+    static const char *texts[] = {"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+                                  "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+                                  "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"};
+    struct mem m;
+    struct arena a;
+    struct schema sc;
+    struct err err;
+    size_t index;
+    struct cells *c = calloc(1, sizeof *c);
+    (void)state;
+    mem_init(&m, 0);
+    arena_init(&a, &m);
+    schema_init(&sc, &a);
+    assert_int_equal(schema_add_table(&sc, STR("t"), 1, &index, &err), OK);
+    sc.tables.p[0].cols[0] = (struct column){.name = STR("c"), .type = T_UUID};
+    for (c->n = 0; c->n < 3; c->n++)
+        c->at[c->n] = str_of(texts[c->n]);
+    struct store *st = load(&m, &sc, c);
+    const struct store_column *u = &st->tables[0].cols[0];
+    assert_int_equal(u->n_dict, 2);
+    assert_int_equal(u->code[0], u->code[2]);
+    assert_int_not_equal(u->code[0], u->code[1]);
+    store_free(st);
+    arena_fini(&a);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns),
-        cmocka_unit_test(packed),
-        cmocka_unit_test(batches),
+        cmocka_unit_test(columns),   cmocka_unit_test(packed),
+        cmocka_unit_test(batches),   cmocka_unit_test(promised),
+        cmocka_unit_test(spellings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
