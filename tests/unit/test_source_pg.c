@@ -369,7 +369,7 @@ static void lost_in_the_middle(void **state)
     struct progress p = {kill_server, &killed};
     NEED_SERVER;
     assert_true(pg_server_run("CREATE TABLE t AS SELECT i AS a, 'text ' || i "
-                              "AS b FROM generate_series(1, 1000000) i"));
+                              "AS b FROM generate_series(1, 400000) i"));
     assert_int_equal(open_at(f, pg_server()), OK);
     assert_int_equal(source_load(f->src, NULL, f->st, &p, &f->err), E_LOST);
     assert_true(killed);
