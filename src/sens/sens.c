@@ -268,7 +268,8 @@ static enum status baselines(struct job *w)
     return OK;
 }
 
-/* The count, and every coordinate but that of no atoms. */
+/* Every coordinate but that of no atoms, and the count: last, because it may
+ * rest on a residual. */
 static enum status prepare(struct arena *a, const struct sens_plan *plan,
                            const struct sens_counter *counter, struct err *err)
 {
@@ -277,13 +278,13 @@ static enum status prepare(struct arena *a, const struct sens_plan *plan,
     struct source_ask *asks = NEWS(a, struct source_ask, plan->n_coords + 1);
     if (!asks)
         return err_nomem(err);
-    asks[0] = (struct source_ask){.f = aset_first_n(plan->q->n_atoms),
-                                  .outs = cq_free(plan->q)};
     for (size_t i = 1; i < plan->n_coords; i++) {
         const struct sens_coord *c = &plan->coords[i];
-        asks[i] = (struct source_ask){c->atoms, c->boundary, c->outs,
-                                      plan->filters_exact};
+        asks[i - 1] = (struct source_ask){c->atoms, c->boundary, c->outs,
+                                          plan->filters_exact};
     }
+    asks[plan->n_coords - 1] = (struct source_ask){
+        .f = aset_first_n(plan->q->n_atoms), .outs = cq_free(plan->q)};
     return counter->prepare(counter->ctx, asks, plan->n_coords, err);
 }
 

@@ -84,7 +84,7 @@ static enum status list_cmps(struct gen *g)
     return OK;
 }
 
-enum status gen_relations(struct gen *g, bool *never)
+static enum status begin(struct gen *g, bool *never)
 {
     const struct part *p = g->p;
     *never = false;
@@ -97,8 +97,113 @@ enum status gen_relations(struct gen *g, bool *never)
     TRY(list_cmps(g));
     for (size_t i = 0; i < p->n_atoms; i++)
         TRY(gen_atom(g, p->atoms[i]));
-    if (p->outside)
-        TRY(gen_outside(g));
+    return p->outside ? gen_outside(g) : OK;
+}
+
+enum status gen_relations(struct gen *g, bool *never)
+{
+    TRY(begin(g, never));
+    if (*never)
+        return OK;
+    TRY(gen_eliminate(g, g->exists, EXISTS));
+    return gen_eliminate(g, g->outs, SUM);
+}
+
+/* --- the count from a residual
+ * --------------------------------------------------*/
+
+/* Does a live relation rest on one that is grouped and was there before? */
+static bool shares(const struct gen *g, size_t before)
+{
+    bool *marks = NEWS(g->pool->arena, bool, g->pool->list.n + 1);
+    bool found = false;
+    for (unsigned r = 0; marks && r < g->n; r++)
+        if (g->rels[r].live)
+            pool_mark(g->pool, g->rels[r].id, marks);
+    for (size_t i = 0; marks && i < before; i++)
+        found |= marks[i] && !g->pool->list.p[i].plain;
+    return found;
+}
+
+static bool all_known(const struct gen *g, unsigned but, size_t before)
+{
+    for (unsigned r = 0; r < g->n; r++)
+        if (g->rels[r].live && r != but && g->rels[r].id >= before)
+            return false;
+    return true;
+}
+
+/* The atom with the fewest rows, by the statistics, that was not tried. */
+static unsigned smallest(const struct gen *g, const bool *tried)
+{
+    const struct part *p = g->p;
+    unsigned best = (unsigned)p->n_atoms;
+    double least = 0;
+    for (unsigned i = 0; i < p->n_atoms; i++) {
+        const struct atom *at = &p->q->atoms[p->atoms[i]];
+        double n = source_find_table(g->c->src, at->table)->believed_rows;
+        if (tried[i] || (best < p->n_atoms && n >= least))
+            continue;
+        best = i;
+        least = n;
+    }
+    return best;
+}
+
+/*
+ * All atoms but one, grouped by what they share with that one, are what the
+ * residual without it asks for: where that was written before, the count joins
+ * it with the one that is left. *g: as after begin.
+ */
+static enum status from_residual(struct gen *g, size_t before, bool *done)
+{
+    bool tried[MAX_ATOMS] = {false};
+    struct gen *t = NEW(&g->c->scratch, struct gen);
+    if (!t)
+        return err_nomem(g->err);
+    for (unsigned x; !*done && (x = smallest(g, tried)) < g->p->n_atoms;) {
+        tried[x] = true;
+        *t = *g;
+        t->b = &t->body;
+        t->rels[x].live = false;
+        TRY(gen_eliminate(t, t->outs & ~t->rels[x].vars, SUM));
+        t->rels[x].live = true;
+        *done = all_known(t, x, before) && shares(t, before);
+        if (*done)
+            TRY(gen_eliminate(t, t->outs & t->rels[x].vars, SUM));
+    }
+    if (*done) {
+        *g = *t;
+        g->b = &g->body;
+    }
+    return OK;
+}
+
+/* Comparisons between atoms would miss the one that is set aside. */
+static bool is_count(const struct gen *g)
+{
+    return !g->boundary && !g->exists && !g->n_cmps && !g->p->outside &&
+           g->p->n_atoms > 2;
+}
+
+/* A plan of its own, unless it shares nothing and a residual would do. */
+static enum status count_relations(struct gen *g, bool *never)
+{
+    size_t before = g->pool->list.n;
+    bool done = false;
+    TRY(begin(g, never));
+    if (*never)
+        return OK;
+    struct gen *own = is_count(g) ? NEW(&g->c->scratch, struct gen) : NULL;
+    if (own) {
+        *own = *g;
+        own->b = &own->body;
+        TRY(gen_eliminate(own, own->outs, SUM));
+        if (!shares(own, before))
+            TRY(from_residual(g, before, &done));
+    }
+    if (done)
+        return OK;
     TRY(gen_eliminate(g, g->exists, EXISTS));
     return gen_eliminate(g, g->outs, SUM);
 }
@@ -106,7 +211,7 @@ enum status gen_relations(struct gen *g, bool *never)
 enum status gen_answer(struct gen *g, bool *never, unsigned *roots, size_t *n)
 {
     *n = 0;
-    TRY(gen_relations(g, never));
+    TRY(count_relations(g, never));
     if (*never)
         return OK;
     TRY(gen_eliminate(g, g->boundary, MAX));
