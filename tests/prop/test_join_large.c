@@ -511,6 +511,35 @@ static void test_near_the_end(void **state)
     world_close(&w);
 }
 
+/* On the way from one end of a path to the other a number leaves 64 bits,
+ * at rows that lead nowhere. */
+static void test_beyond_the_end(void **state)
+{
+    enum { FIRST = 1000 };
+    static struct rows rows;
+    struct world w;
+    (void)state;
+    memset(rows.n, 0, sizeof rows.n);
+    rows.step = 1;
+    rows.first = 0;
+    for (int64_t i = 0; i < FIRST; i++)
+        add(&rows, 0, 1, 10 + i, 0);
+    add(&rows, 1, 5000, 7000, 0); /* 2^63 leaves, and no way on */
+    add(&rows, 1, 5001, 7001, 0);
+    for (int64_t i = 0; i < 512; i++)
+        add(&rows, 2, 5000, 0, i);
+    add(&rows, 2, 5001, 0, 0);
+    add(&rows, 2, 7001, 9, 0);
+    world_open(&w,
+               "Q(a,b,c,d,e,p,q,r,s,t,u,v) :- G(c,d,_), F(e,c), G(e,_,p), "
+               "G(e,_,q), G(e,_,r), G(e,_,s), G(e,_,t), G(e,_,u), G(e,_,v), "
+               "E(a,b), b < e.",
+               &rows, 1);
+    aset all = aset_first_n(w.q->n_atoms);
+    assert_true(value(&w, all, vset_one(0) | vset_one(3)) == FIRST);
+    world_close(&w);
+}
+
 /* --- weights ---------------------------------------------------------------
  */
 
@@ -572,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_ends_meet),
         cmocka_unit_test(test_near_the_end),
+        cmocka_unit_test(test_beyond_the_end),
         cmocka_unit_test(test_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
