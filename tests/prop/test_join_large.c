@@ -420,7 +420,7 @@ static void test_random(void **state)
     static struct rows rows;
     const char *first = getenv("DPC_SEED"), *many = getenv("DPC_ROUNDS");
     uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
-    unsigned n = many ? (unsigned)strtoul(many, NULL, 10) : test_size(24);
+    unsigned n = many ? (unsigned)strtoul(many, NULL, 10) : test_size(14);
     unsigned agree = 0;
     (void)state;
     for (unsigned i = 0; i < n; i++, seed++) {
