@@ -341,6 +341,13 @@ static uint64_t own_share(const struct kernel *k, const struct runner *r,
     return raised(k, r->count[x] - r->zero);
 }
 
+/* Asks for the counts that a row will raise, as far as is likely. */
+static inline void ask_counts(const uint32_t *count, struct span s)
+{
+    for (uint32_t i = 0; i < 8 && s.p < s.end; i++, s.p++)
+        __builtin_prefetch(count + *s.p, 1);
+}
+
 static uint64_t push_sum(const struct kernel *k, struct runner *r,
                          uint32_t from, uint32_t to)
 {
@@ -348,6 +355,7 @@ static uint64_t push_sum(const struct kernel *k, struct runner *r,
     struct batch b;
     uint64_t sum = 0;
     uint32_t x = NO_ID;
+    bool far = k->down->n_left > r->p->j->near; /* counts as well as rows */
     while (next_batch(k, &f, &b))
         for (uint32_t i = 0; i < b.n; i++) {
             if (b.x[i] != x) {
@@ -355,6 +363,8 @@ static uint64_t push_sum(const struct kernel *k, struct runner *r,
                 x = b.x[i];
                 runner_recount(r, leaf_degree(k, x));
             }
+            if (far && i + 3 < b.n)
+                ask_counts(r->count, b.row[i + 3]);
             sum += count_up(k, r->count, r->zero, b.row[i],
                             k->root_below ? x : NO_ID);
         }
