@@ -5,7 +5,7 @@
  * oldest variable (PRIVACY: an output is never replaced by a variable that is
  * not one, which would change the count).
  */
-#include "cq/cq.h"
+#include "cq/finish.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,18 +92,6 @@ enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
 
 /* --- finishing ------------------------------------------------------------ */
 
-/* Union-find over variables (0..n_vars-1) and constants (after them). */
-struct finish {
-    struct cq_builder *b;
-    struct cq *q;
-    struct err *err;
-    uint32_t *parent;
-    bool *is_out;
-    uint32_t *number;            /* old variable -> new; UINT32_MAX: none */
-    const struct value **consts; /* old variable -> its constant or NULL */
-    uint32_t n_old;
-};
-
 static uint32_t root(struct finish *f, uint32_t x)
 {
     while (f->parent[x] != x) {
@@ -184,8 +172,7 @@ static void substitute(struct finish *f)
     }
 }
 
-/* A term after substitution, still in old numbers. */
-static struct term resolve(struct finish *f, struct term t)
+struct term finish_resolve(struct finish *f, struct term t)
 {
     if (t.kind == TERM_ANY)
         return t;
@@ -223,144 +210,12 @@ static enum status finish_atoms(struct finish *f, uint32_t *moved)
         struct atom a = b->atoms.p[i];
         uint32_t same = 0;
         for (uint32_t k = 0; k < a.n_args; k++)
-            a.args[k] = resolve(f, a.args[k]);
+            a.args[k] = finish_resolve(f, a.args[k]);
         while (same < q->n_atoms && !atom_eq(&q->atoms[same], &a))
             same++;
         moved[i] = same;
         if (same == q->n_atoms)
             q->atoms[q->n_atoms++] = a;
-    }
-    return OK;
-}
-
-/* -1 false, 0 open, 1 true */
-static int decide(const struct finish *f, enum cmp_op op, struct term l,
-                  struct term r)
-{
-    if (l.kind == TERM_VAR && r.kind == TERM_VAR && l.id == r.id)
-        return op == CMP_LE ? 1 : -1;
-    if (l.kind != TERM_CONST || r.kind != TERM_CONST)
-        return 0;
-    const struct value *x = &f->b->consts.p[l.id];
-    const struct value *y = &f->b->consts.p[r.id];
-    if (x->is_null || y->is_null)
-        return -1;
-    int c = value_cmp(x, y);
-    bool holds = op == CMP_NE ? c != 0 : op == CMP_LT ? c < 0 : c <= 0;
-    return holds ? 1 : -1;
-}
-
-/* Repeats are found by their bytes; x != y and y != x are the same. */
-struct cmp_key {
-    uint32_t op, kind[2], id[2];
-};
-
-static struct cmp_key *key_of(struct arena *a, const struct cmp *c)
-{
-    struct cmp_key *k = NEW(a, struct cmp_key);
-    struct term l = c->l, r = c->r;
-    bool swap = l.kind != r.kind ? l.kind > r.kind : l.id > r.id;
-    if (c->op == CMP_NE && swap) {
-        l = c->r;
-        r = c->l;
-    }
-    if (k)
-        *k = (struct cmp_key){.op = (uint32_t)c->op,
-                              .kind = {(uint32_t)l.kind, (uint32_t)r.kind},
-                              .id = {l.id, r.id}};
-    return k;
-}
-
-static bool is_number(enum type t)
-{
-    return t == T_INT || t == T_DEC || t == T_REAL;
-}
-
-/* The comparison that bounds the same variable from the same side by a
- * constant, and where to remember one; NULL: `c` is no such bound. */
-static uint32_t *bound_slot(struct finish *f, uint32_t *bounds,
-                            const struct cmp *c)
-{
-    if (c->op == CMP_NE || c->l.kind == c->r.kind)
-        return NULL;
-    bool upper = c->l.kind == TERM_VAR;
-    const struct value *v = &f->b->consts.p[upper ? c->r.id : c->l.id];
-    if (v->is_null || v->type == T_UNKNOWN)
-        return NULL;
-    return &bounds[2 * (size_t)(upper ? c->l.id : c->r.id) + upper];
-}
-
-/* Does every value within `a` lie within `b`? Both bound one variable from
- * the same side. Values of one class are totally ordered. */
-static bool is_tighter(const struct finish *f, const struct cmp *a,
-                       const struct cmp *b)
-{
-    bool upper = a->l.kind == TERM_VAR;
-    const struct value *x = &f->b->consts.p[upper ? a->r.id : a->l.id];
-    const struct value *y = &f->b->consts.p[upper ? b->r.id : b->l.id];
-    if (x->type != y->type && !(is_number(x->type) && is_number(y->type)))
-        return false;
-    int order = value_cmp(x, y);
-    if (order == 0)
-        return a->op == CMP_LT || b->op == CMP_LE;
-    return upper ? order < 0 : order > 0;
-}
-
-struct kept { /* comparisons of the query so far */
-    struct map seen;
-    uint32_t *bounds; /* of a variable, below and above: index + 1 */
-};
-
-/* An analyst can write thousands of bounds; what follows need not see them. */
-static enum status keep_cmp(struct finish *f, struct kept *kept,
-                            const struct cmp *c)
-{
-    struct cq *q = f->q;
-    uint32_t *slot = bound_slot(f, kept->bounds, c);
-    if (slot && *slot) {
-        struct cmp *old = &q->cmps[*slot - 1];
-        if (is_tighter(f, old, c))
-            return OK;
-        if (is_tighter(f, c, old)) {
-            *old = *c;
-            return OK;
-        }
-    }
-    struct cmp_key *k = key_of(f->b->arena, c);
-    bool is_new;
-    if (!k || !map_put(&kept->seen, (struct str){(const char *)k, sizeof *k}, 0,
-                       &is_new))
-        return err_nomem(f->err);
-    if (!is_new)
-        return OK;
-    q->cmps[q->n_cmps++] = *c;
-    if (slot && !*slot)
-        *slot = q->n_cmps;
-    return OK;
-}
-
-static enum status finish_cmps(struct finish *f)
-{
-    struct cq_builder *b = f->b;
-    struct kept kept;
-    map_init(&kept.seen, b->arena);
-    kept.bounds = NEWS(b->arena, uint32_t, 2 * (size_t)f->n_old + 1);
-    f->q->cmps = NEWS(b->arena, struct cmp, b->cmps.n + 1);
-    if (!f->q->cmps || !kept.bounds)
-        return err_nomem(f->err);
-    for (size_t i = 0; i < b->cmps.n; i++) {
-        struct cmp c = b->cmps.p[i];
-        c.l = resolve(f, c.l);
-        c.r = resolve(f, c.r);
-        if (c.l.kind == TERM_VAR)
-            b->vars.p[c.l.id].nonnull = true;
-        if (c.r.kind == TERM_VAR)
-            b->vars.p[c.r.id].nonnull = true;
-        int known = decide(f, c.op, c.l, c.r);
-        if (known < 0)
-            b->unsat = true;
-        if (!known)
-            TRY(keep_cmp(f, &kept, &c));
     }
     return OK;
 }
@@ -384,8 +239,9 @@ static enum status mark_nonnull(struct finish *f)
         for (uint32_t k = 0; k < q->atoms[i].n_args; k++)
             count_in(q->atoms[i].args[k], uses);
     for (size_t i = 0; i < f->b->calcs.n; i++)
-        count_in(resolve(f, (struct term){TERM_VAR, f->b->calcs.p[i].var}),
-                 uses);
+        count_in(
+            finish_resolve(f, (struct term){TERM_VAR, f->b->calcs.p[i].var}),
+            uses);
     for (uint32_t v = 0; v < f->n_old; v++)
         if (uses[v] > 1)
             f->b->vars.p[v].nonnull = true;
@@ -556,7 +412,7 @@ static enum status number_all(struct finish *f)
     if (!q->vars || !q->outs)
         return err_nomem(f->err);
     for (size_t i = 0; i < b->outs.n; i++) {
-        struct term t = resolve(f, b->outs.p[i]);
+        struct term t = finish_resolve(f, b->outs.p[i]);
         TRY(number_term(f, &t));
         if (!b->tidy_outs || i < b->n_group || !is_idle_out(q, t))
             q->outs[q->n_outs++] = t;
@@ -565,7 +421,8 @@ static enum status number_all(struct finish *f)
     for (uint32_t i = 0; i < q->n_atoms; i++)
         TRY(number_atom(f, &q->atoms[i]));
     for (size_t i = 0; i < b->calcs.n; i++) {
-        struct term t = resolve(f, (struct term){TERM_VAR, b->calcs.p[i].var});
+        struct term t =
+            finish_resolve(f, (struct term){TERM_VAR, b->calcs.p[i].var});
         TRY(number_term(f, &t));
     }
     for (uint32_t i = 0; i < q->n_cmps; i++) {
