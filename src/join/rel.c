@@ -167,7 +167,9 @@ static struct str name_local(const void *ctx, uint32_t v)
     return i >= 0 && i < 16 ? str_of(digits[i]) : STR("?");
 }
 
-static void sig_term(struct sb *out, const struct build *b, struct term t)
+/* nulls: a NULL may be there, so that it matters whether one passes. */
+static void sig_term(struct sb *out, const struct build *b, struct term t,
+                     bool nulls)
 {
     if (t.kind == TERM_ANY)
         sb_cstr(out, "_,");
@@ -175,7 +177,7 @@ static void sig_term(struct sb *out, const struct build *b, struct term t)
         sb_printf(out, "c%u,", t.id);
     else
         sb_printf(out, "v%ld%s,", local_var(b, t.id),
-                  b->j->q->vars[t.id].nonnull ? "!" : "");
+                  nulls && b->j->q->vars[t.id].nonnull ? "!" : "");
 }
 
 static bool term_inside(const struct build *b, struct term t)
@@ -216,8 +218,8 @@ static void sig_consts(struct sb *out, const struct build *b)
             (c->l.kind == TERM_VAR && c->r.kind == TERM_VAR))
             continue;
         sb_printf(out, ";%d ", c->op);
-        sig_term(out, b, c->l);
-        sig_term(out, b, c->r);
+        sig_term(out, b, c->l, false);
+        sig_term(out, b, c->r, false);
     }
 }
 
@@ -229,8 +231,9 @@ static struct str signature(const struct build *b)
     struct sb out;
     sb_init(&out, &b->j->arena);
     sb_printf(&out, "%u%s(", at->table, at->rowid >= 0 ? "@" : "");
+    const struct store_table *t = &b->j->st->tables[at->table];
     for (uint32_t k = 0; k < at->n_args; k++)
-        sig_term(&out, b, at->args[k]);
+        sig_term(&out, b, at->args[k], k >= t->n_cols || t->cols[k].nulls);
     sig_pairs(&out, b);
     sig_consts(&out, b);
     for (uint32_t i = 0; i < q->n_preds; i++)

@@ -243,10 +243,50 @@ static void test_domains(void **state)
         one_case(&r, i);
 }
 
+/* Atoms that select alike share their rows, whether or not a variable refuses
+ * NULL, unless there is one. */
+static void test_shared(void **state)
+{
+    (void)state;
+    for (int nulls = 0; nulls < 2; nulls++) {
+        struct mem m;
+        struct arena a;
+        struct schema schema;
+        struct cq *q;
+        struct store *st;
+        struct join *j;
+        struct store_loader *l;
+        struct err err;
+        bool wanted[2] = {true, true};
+        struct value v[2] = {value_int(1), value_int(2)};
+        mem_init(&m, 0);
+        arena_init(&a, &m);
+        schema_init(&schema, &a);
+        assert_int_equal(
+            cq_read(&a, &schema, STR("Q(x,y,z) :- R(x,y), R(y,z)."), &q, &err),
+            OK);
+        schema.tables.p[0].cols[0].not_null = false;
+        assert_int_equal(store_new(&m, &schema, &st, &err), OK);
+        assert_int_equal(store_load_begin(st, 0, wanted, &l, &err), OK);
+        assert_int_equal(store_load_values(l, v, &err), OK);
+        v[0] = nulls ? value_null() : v[0];
+        assert_int_equal(store_load_values(l, v, &err), OK);
+        assert_int_equal(store_load_end(l, &err), OK);
+        assert_int_equal(join_open(&m, q, st, NULL, &j, &err), OK);
+        assert_true((j->atoms[0].rel == j->atoms[1].rel) == !nulls);
+        assert_int_equal(j->atoms[0].rel->n, nulls ? 2 : 1);
+        assert_int_equal(j->atoms[1].rel->n, 1);
+        join_close(j);
+        store_free(st);
+        arena_fini(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_domains),
+        cmocka_unit_test(test_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
