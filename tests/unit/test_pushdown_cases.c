@@ -32,6 +32,15 @@ static const char tables[] =
     " '1900-01-01 00:00+00', '10:00', NULL, 1, 'a', 0), (3, 8, '2000-01-08',"
     " '1900-01-01 00:00:00.000001+00', '11:00', NULL, 7, 'c', 7), (3, 0,"
     " '2000-01-08', '1900-01-01 00:00:00.000002+00', '11:00', NULL, 7, 'c', 7);"
+    "CREATE TABLE cust(c int PRIMARY KEY, n int NOT NULL);"
+    "CREATE TABLE ord(o int PRIMARY KEY, c int NOT NULL);"
+    "CREATE TABLE line(o int, l int, s int NOT NULL, PRIMARY KEY (o, l));"
+    "CREATE TABLE supp(s int PRIMARY KEY, n int NOT NULL);"
+    "INSERT INTO cust SELECT i, i % 4 FROM generate_series(1, 30) i;"
+    "INSERT INTO ord SELECT i, i * i % 33 FROM generate_series(1, 90) i;"
+    "INSERT INTO line SELECT i % 95, i / 95, i * i % 11"
+    " FROM generate_series(1, 300) i;"
+    "INSERT INTO supp SELECT i, i % 5 FROM generate_series(1, 9) i;"
     "CREATE TABLE far AS SELECT * FROM near WHERE i < 4;"
     "CREATE TABLE pat(id int PRIMARY KEY, name text, born date, h int,"
     " w numeric, code char(4));"
@@ -384,6 +393,46 @@ static void functions(void **state)
     }
 }
 
+/* All residuals and the count together: the count rests on a residual, and
+ * nothing is left to be sent afterwards. */
+static void prepared_together(void **state)
+{
+    struct fix *f = *state;
+    struct err *err = &f->r.err;
+    struct store *st;
+    struct join *j;
+    struct source_counter *c;
+    struct source_ask asks[15];
+    u128 got = 0, want = 0;
+    if (!pg_server())
+        skip();
+    struct cq *q = read_query(f, "Q(c, n, o, l, s) :- cust(c, n), ord(o, c), "
+                                 "line(o, l, s), supp(s, n).");
+    assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
+    assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
+    assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
+    assert_int_equal(source_counter_open(f->src, q, false, NULL, &c, err), OK);
+    for (aset s = 1; s < 16; s++)
+        asks[s - 1] = (struct source_ask){s, boundary(q, s),
+                                          cq_free(q) & cq_vars_of(q, s), false};
+    assert_int_equal(source_counter_prepare(c, asks, 15, err), OK);
+    uint64_t sent = source_counter_statements(c);
+    for (int i = 0; i < 15; i++) {
+        assert_int_equal(source_counter_max(c, asks[i].f, asks[i].boundary,
+                                            asks[i].outs, &got, err),
+                         OK);
+        assert_int_equal(
+            join_max(j, asks[i].f, asks[i].boundary, asks[i].outs, &want, err),
+            OK);
+        assert_true(got == want && want > 0);
+    }
+    assert_true(want > 20); /* the count */
+    assert_int_equal(source_counter_statements(c), sent);
+    source_counter_close(c);
+    join_close(j);
+    store_free(st);
+}
+
 static size_t rows_once(struct fix *f, const char *text, const char *table,
                         size_t limit)
 {
@@ -587,9 +636,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(engines_agree),  T(exact_filters),    T(groups),      T(many_groups),
-        T(server_filters), T(equal_parts_once), T(wide_counts), T(constraints),
-        T(refusals),       T(functions),        T(values_once),
+        T(engines_agree), T(exact_filters),  T(groups),
+        T(many_groups),   T(server_filters), T(equal_parts_once),
+        T(wide_counts),   T(constraints),    T(refusals),
+        T(functions),     T(values_once),    T(prepared_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
