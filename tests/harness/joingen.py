@@ -337,6 +337,11 @@ class Stats:
     cases = compared = positive = skipped = counts = groups = errors = 0
 
 
+def key_text(values):
+    """Texts, so that keys with NULL can be sorted."""
+    return tuple("null" if x is None else str(x) for x in values)
+
+
 def check(case, path, stats, options=()):
     """None, or what differs."""
     tables, public, text, sql, group = case
@@ -353,8 +358,8 @@ def check(case, path, stats, options=()):
         want = ask(db, sql)
         if want is None:
             return None
-        got = sorted((tuple(g["key"]), g["count"]) for g in out["groups"] if g["count"])
-        want = sorted((tuple("null" if x is None else str(x) for x in r[:-1]), r[-1]) for r in want)
+        got = sorted((key_text(g["key"]), g["count"]) for g in out["groups"] if g["count"])
+        want = sorted((key_text(r[:-1]), r[-1]) for r in want)
         if public:  # keys of a public table are its values: NULL is none
             got, want = ([g for g in x if "null" not in g[0]] for x in (got, want))
         stats.groups += len(want)
