@@ -22,6 +22,12 @@ static enum status list_cmps(struct join *j, struct err *err)
     return OK;
 }
 
+/* Memory ran out: says so if --memory said no, not the machine. */
+static enum status told(const struct mem *m, enum status s, struct err *err)
+{
+    return s == E_NOMEM ? store_nomem(m, err) : s;
+}
+
 enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
                       const struct join_options *opt, struct join **out,
                       struct err *err)
@@ -54,7 +60,7 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
         s = list_cmps(j, err);
     if (s != OK) {
         join_close(j);
-        return s;
+        return told(m, s, err);
     }
     *out = j;
     return OK;
@@ -162,8 +168,8 @@ static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
     if (s == OK)
         s = run(j, &r, &a, out, err);
     arena_fini(&a);
-    TRY(s);
-    return memo_put(j, key, *out, err);
+    TRY(told(j->mem, s, err));
+    return told(j->mem, memo_put(j, key, *out, err), err);
 }
 
 enum status join_max(struct join *j, aset f, vset boundary, vset outs,

@@ -339,6 +339,29 @@ static void test_outside(void **state)
     }
 }
 
+/* The limit, not the machine, says no: while opening and while counting. */
+static void test_limit(void **state)
+{
+    struct mem m;
+    struct world w;
+    struct err err;
+    u128 v;
+    (void)state;
+    mem_init(&m, 0);
+    assert_int_equal(open_world(&w, &m, "Q(x,a,y,b) :- R(x,a), R(y,b), a < b.",
+                                5000, NULL, &err),
+                     OK);
+    m.limit = atomic_load(&m.used) + 5000;
+    assert_int_equal(join_count(w.j, &v, &err), E_LIMIT);
+    join_close(w.j);
+    w.j = NULL;
+    m.limit = atomic_load(&m.used) + 5000;
+    assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), E_LIMIT);
+    w.j = NULL;
+    close_world(&w);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
 static bool say(void *ctx)
 {
     return *(bool *)ctx;
@@ -370,7 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_walker), cmocka_unit_test(test_large),
         cmocka_unit_test(test_outside),        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_limit),          cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
