@@ -210,7 +210,8 @@ static enum status word_column(struct join *j, struct store_column *c,
                                const struct result *v, size_t n, size_t n_rows,
                                struct err *err)
 {
-    c->type = n ? v[0].v.type : T_INT;
+    if (n)
+        c->type = v[0].v.type;
     int64_t *i64 = NEWS(&j->arena, int64_t, n_rows);
     if (!i64)
         return err_nomem(err);
@@ -272,6 +273,16 @@ static enum status fill_calc(struct join *j, struct row_env *env,
     return s;
 }
 
+/* What is known of the type without rows; it stays if all are NULL. */
+static void public_type(const struct row_env *env, const struct expr *e,
+                        struct store_column *c)
+{
+    c->type = is_i64(e->type) ? e->type : T_INT;
+    c->inferred = !is_i64(e->type);
+    VSET_EACH (v, env->vars)
+        c->inferred = c->inferred || env->cols[v]->inferred;
+}
+
 static enum status calc_one(struct join *j, uint32_t i, struct err *err)
 {
     const struct calc *k = &j->q->calcs[i];
@@ -282,6 +293,8 @@ static enum status calc_one(struct join *j, uint32_t i, struct err *err)
     struct arena a;
     arena_init(&a, j->mem);
     enum status s = env_open(j, k->atom, &a, k->e, &env, err);
+    if (s == OK)
+        public_type(&env, k->e, c);
     struct result *results = mem_alloc(j->mem, size);
     if (s == OK && !results)
         s = err_nomem(err);

@@ -247,8 +247,11 @@ enum status dom_build_all(struct join *j, struct err *err)
         struct dom *d = &j->doms[i];
         if (d->is_rows)
             continue;
-        for (size_t k = 0; k < d->sources.n; k++)
+        for (size_t k = 0; k < d->sources.n; k++) {
+            const struct store_column *c = d->sources.p[k].col;
             d->has_null |= d->sources.p[k].nulls;
+            d->inferred |= c && c->inferred;
+        }
         TRY(dom_number(j, d, err));
         if (d->n_vals >= NO_ID - 1)
             return err_set(err, E_LIMIT,

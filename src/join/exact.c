@@ -99,7 +99,9 @@ static bool is_place(const struct join *j, const struct request *r, uint32_t v,
         return !(d->has_null && id == 0);
     if (d->has_null && id == 0)
         return false;
-    if (!d->is_int || !is_whole(j->q->vars[v].type))
+    /* PRIVACY: that all values are whole must not depend on rows: else one
+     * text in a column without declared type opens all gaps at once */
+    if (!d->is_int || d->inferred || !is_whole(j->q->vars[v].type))
         return true;
     return slot < gap_places(d, (size_t)id - d->has_null);
 }

@@ -29,6 +29,7 @@ struct dom {
     bool has_null; /* id 0 is NULL */
     bool is_rows;  /* row numbers of a table, no values kept */
     bool is_int;   /* all values are 64-bit numbers of one type */
+    bool inferred; /* and that may depend on rows */
     enum type type;
     size_t n_vals;              /* without NULL, rising */
     const int64_t *ints;        /* is_int */

@@ -299,7 +299,6 @@ static void set_type(const struct builder *b, struct store_column *out,
                      size_t n)
 {
     out->type = b->want;
-    out->inferred = b->want == T_UNKNOWN;
     if (b->want == T_UNKNOWN)
         out->type = out->n_numeric == n ? T_DEC : T_TEXT;
     if (out->type != T_TEXT)
@@ -369,6 +368,7 @@ static enum status finish_dict(struct store_loader *l, struct builder *b,
 enum status builder_finish(struct store_loader *l, struct builder *b,
                            struct store_column *out, struct err *err)
 {
+    out->inferred = b->want == T_UNKNOWN;
     enum status s = b->mode == B_DICT ? finish_dict(l, b, out, err)
                                       : finish_plain(l, b, out, err);
     if (s == OK)

@@ -34,7 +34,8 @@ struct store_column {
     const struct str *dict;
     size_t n_dict;
     size_t n_numeric; /* TEXT only: entries that are numbers, see above */
-    bool inferred; /* no declared type: whole numbers are T_INT cell by cell */
+    bool inferred;    /* no declared type: `type` depends on rows, and whole
+                       * numbers    of a dictionary are T_INT cell by cell */
     const uint64_t *nulls;
 };
 
