@@ -1,6 +1,7 @@
 /* Memory: see mem.h. */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,22 @@ void *mem_alloc(struct mem *m, size_t n)
     return p;
 }
 
+/* The size decides how a block is given back, so it must be the one that was
+ * asked for: a build with AddressSanitizer, which knows it, stops if not. */
+static void check_size(void *p, size_t n)
+{
+#ifdef __SANITIZE_ADDRESS__
+    if (malloc_usable_size(p) != (n ? n : 1))
+        __builtin_trap();
+#else
+    (void)p;
+    (void)n;
+#endif
+}
+
 static void release(void *p, size_t n)
 {
+    check_size(p, n);
     if (large_is(n))
         large_free(p, n);
     else
@@ -79,6 +94,8 @@ static void *move(void *p, size_t old_n, size_t new_n)
 
 static void *resize(void *p, size_t old_n, size_t new_n)
 {
+    if (p)
+        check_size(p, old_n);
     if (large_is(old_n) != large_is(new_n))
         return move(p, old_n, new_n);
     if (large_is(new_n))
