@@ -271,6 +271,7 @@ enum status join_list_groups(struct join *j,
 {
     struct arena a;
     u128 count = 0;
+    const uint64_t no_id = 0;
     if (j->q->unsat)
         return OK;
     arena_init(&a, j->mem);
@@ -282,7 +283,7 @@ enum status join_list_groups(struct join *j,
     else if (s == OK)
         s = join_count(j, &count, err);
     if (s == OK && count) /* all keys are constants: one group */
-        s = tell(&l, NULL, count, err);
+        s = tell(&l, &no_id, count, err);
     arena_fini(&a);
     return s;
 }

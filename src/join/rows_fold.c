@@ -23,8 +23,8 @@
 
 struct fold {
     struct rows_link l;
-    struct arena *a; /* scratch of one signed sum */
-    uint64_t *out;   /* by row there */
+    struct arena a; /* scratch of one signed sum */
+    uint64_t *out;  /* by row there */
     bool minus;
 };
 
@@ -48,7 +48,7 @@ static void add(const struct fold *k, uint32_t row, uint64_t v)
 
 static enum status plain_sums(struct fold *k, struct err *err)
 {
-    uint64_t *sum = NEWS(k->a, uint64_t, k->l.g.n);
+    uint64_t *sum = NEWS(&k->a, uint64_t, k->l.g.n);
     if (!sum)
         return err_nomem(err);
     for (uint32_t i = 0; i < k->l.from->n; i++)
@@ -62,10 +62,10 @@ static enum status range_sums(struct fold *k, struct err *err)
 {
     struct rows_sorted s;
     uint32_t n = k->l.from->n;
-    uint64_t *sum = NEWS(k->a, uint64_t, (size_t)n + 1);
+    uint64_t *sum = NEWS(&k->a, uint64_t, (size_t)n + 1);
     if (!sum)
         return err_nomem(err);
-    TRY(rows_sort(&k->l, k->a, &s, err));
+    TRY(rows_sort(&k->l, &k->a, &s, err));
     for (uint32_t i = 0; i < n; i++)
         sum[i + 1] = sum[i] + weight(k, s.rows[i]);
     for (uint32_t i = 0; i < k->l.to->n; i++) {
@@ -117,9 +117,9 @@ static enum status list_asks(struct fold *k, struct asks *q, struct err *err)
 {
     size_t most = 2 * (size_t)k->l.to->n;
     uint32_t ids = k->l.y_size[0] > k->l.g.n ? k->l.y_size[0] : k->l.g.n;
-    q->row = NEWS(k->a, uint32_t, most);
-    q->bound = NEWS(k->a, uint32_t, most);
-    q->group = NEWS(k->a, uint32_t, most);
+    q->row = NEWS(&k->a, uint32_t, most);
+    q->bound = NEWS(&k->a, uint32_t, most);
+    q->group = NEWS(&k->a, uint32_t, most);
     if (!q->row || !q->bound || !q->group)
         return err_nomem(err);
     for (uint32_t i = 0; i < k->l.to->n; i++) {
@@ -131,9 +131,9 @@ static enum status list_asks(struct fold *k, struct asks *q, struct err *err)
         if (t.lo)
             ask(q, 2 * i + 1, t.lo, group(k, 1, i));
     }
-    uint32_t *by_bound = NEWS(k->a, uint32_t, q->n);
-    uint32_t *count = NEWS(k->a, uint32_t, (size_t)ids + 3);
-    q->order = NEWS(k->a, uint32_t, q->n);
+    uint32_t *by_bound = NEWS(&k->a, uint32_t, q->n);
+    uint32_t *count = NEWS(&k->a, uint32_t, (size_t)ids + 3);
+    q->order = NEWS(&k->a, uint32_t, q->n);
     if (!by_bound || !count || !q->order)
         return err_nomem(err);
     sort_pass(q->bound, k->l.y_size[0] + 1, q->n, NULL, by_bound, count);
@@ -153,9 +153,9 @@ static enum status plane_sums(struct fold *k, struct err *err)
     struct rows_sorted s;
     struct asks q = {0};
     struct fenwick f = {NULL, k->l.y_size[1]};
-    TRY(rows_sort(&k->l, k->a, &s, err));
+    TRY(rows_sort(&k->l, &k->a, &s, err));
     TRY(list_asks(k, &q, err));
-    f.sum = NEWS(k->a, uint64_t, (size_t)f.n + 1);
+    f.sum = NEWS(&k->a, uint64_t, (size_t)f.n + 1);
     if (!f.sum)
         return err_nomem(err);
     for (uint32_t i = 0; i < q.n;) {
@@ -180,17 +180,14 @@ static enum status plane_sums(struct fold *k, struct err *err)
 /* `equal`: the inequalities that are taken as equalities. */
 static enum status add_term(struct fold *k, uint32_t equal, struct err *err)
 {
-    struct mem *m = k->l.x->j->mem;
-    struct arena scratch;
     k->minus = __builtin_popcount(equal) % 2;
-    arena_init(&scratch, m);
-    k->a = &scratch;
-    enum status s = rows_link_group(&k->l, k->a, equal, err);
+    arena_init(&k->a, k->l.x->j->mem);
+    enum status s = rows_link_group(&k->l, &k->a, equal, err);
     if (s == OK)
         s = k->l.n_ys == 0   ? plain_sums(k, err)
             : k->l.n_ys == 1 ? range_sums(k, err)
                              : plane_sums(k, err);
-    arena_fini(&scratch);
+    arena_fini(&k->a);
     return s;
 }
 

@@ -66,7 +66,8 @@ struct str key_text(struct arena *a, const struct value *vals, size_t n)
     sb_init(&b, a);
     json_init(&j, &b);
     json_key_values(&j, vals, n);
-    return b.failed ? (struct str){0} : str_copy(a, sb_view(&b));
+    struct str none = {0};
+    return b.failed ? none : str_copy(a, sb_view(&b));
 }
 
 /* Characters, not bytes: a name may hold any. */
