@@ -240,6 +240,23 @@ enum type expr_storage_type(const struct expr *e)
     return e->type == T_INT && !fits_i64(e) ? T_DEC : e->type;
 }
 
+bool expr_is_computed(const struct expr *e)
+{
+    switch (e->op) {
+    case X_ADD:
+    case X_SUB:
+    case X_MUL:
+    case X_NEG:
+    case X_ABS:
+    case X_ROUND:
+    case X_FLOOR:
+    case X_CEIL:
+        return true;
+    default:
+        return false;
+    }
+}
+
 struct expr *expr_const(struct arena *a, struct value v)
 {
     struct expr *e = NEW(a, struct expr);

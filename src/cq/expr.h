@@ -17,6 +17,12 @@
 /* Readers refuse deeper expressions, so that recursion is bounded. */
 enum { EXPR_MAX_DEPTH = 200 };
 
+/* A decimal with more digits before or behind the point, and NaN and the
+ * infinities, are no numbers to arithmetic: NULL. What arithmetic itself gives
+ * (expr_is_computed) may be longer. So a server can do the same: its numbers
+ * end somewhere, and would end in an error. */
+enum { EXPR_MAX_DIGITS = 1000 };
+
 enum expr_op {
     X_CONST,
     X_VAR,
@@ -96,6 +102,8 @@ struct expr *expr_var(struct arena *a, uint32_t var, enum type t);
 struct expr *expr_new(struct arena *a, enum expr_op op, uint32_t n_args,
                       struct expr *const *args);
 vset expr_vars(const struct expr *e);
+/* Is it a result of arithmetic (of rounding too, not of division)? */
+bool expr_is_computed(const struct expr *e);
 bool expr_equal(const struct expr *a, const struct expr *b);
 /* A copy with variable v replaced by to[v] (a variable) or, where consts[v]
  * is not NULL, by that constant. NULL when memory is out. */

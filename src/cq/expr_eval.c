@@ -277,6 +277,17 @@ static bool eval_lenient(const struct expr *e, const struct value *v,
     }
 }
 
+/* Arithmetic on a decimal that is too long for it. */
+static bool too_long(const struct expr *e, const struct value *v)
+{
+    if (!expr_is_computed(e) && e->op != X_DIV && e->op != X_MOD)
+        return false;
+    for (uint32_t i = 0; i < e->n_args; i++)
+        if (!expr_is_computed(e->args[i]) && num_is_long(&v[i]))
+            return true;
+    return false;
+}
+
 static bool eval_fixed(const struct ctx *c, const struct expr *e,
                        struct value *out)
 {
@@ -290,7 +301,7 @@ static bool eval_fixed(const struct ctx *c, const struct expr *e,
             return false;
         any_null |= v[i].is_null;
     }
-    if (eval_lenient(e, v, out) || any_null)
+    if (eval_lenient(e, v, out) || any_null || too_long(e, v))
         return true;
     return eval_strict(c->arena, e, v, out);
 }

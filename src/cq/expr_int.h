@@ -9,7 +9,8 @@
 #include "cq/expr.h"
 
 /* expr_num.c: exact numbers and doubles */
-bool num_is(const struct value *v); /* INT, DEC or REAL */
+bool num_is(const struct value *v);      /* INT, DEC or REAL */
+bool num_is_long(const struct value *v); /* see EXPR_MAX_DIGITS */
 bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
                 const struct value *r, struct value *out);
 bool num_unary(struct arena *a, enum expr_op op, const struct value *v,

@@ -28,6 +28,18 @@ bool num_is(const struct value *v)
     return v->type == T_INT || v->type == T_REAL;
 }
 
+bool num_is_long(const struct value *v)
+{
+    if (v->type != T_DEC || v->s.n <= EXPR_MAX_DIGITS)
+        return false;
+    size_t sign = v->s.p[0] == '-';
+    const char *point = memchr(v->s.p, '.', v->s.n);
+    size_t whole = point ? (size_t)(point - v->s.p) : v->s.n, end = v->s.n;
+    while (point && v->s.p[end - 1] == '0')
+        end--;
+    return whole - sign > EXPR_MAX_DIGITS || end - whole > EXPR_MAX_DIGITS + 1;
+}
+
 static bool read_digits(struct arena *a, const struct value *v,
                         struct digits *out)
 {

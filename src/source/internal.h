@@ -132,5 +132,7 @@ enum status loader_sources(const struct src_table *t, struct store_loader *l,
                            uint32_t **out, struct err *err) WARN_UNUSED;
 /* The name in double quotes, quotes doubled: SQL of both databases. */
 void sql_ident(struct sb *b, struct str name);
+/* A literal that no setting of the server reads otherwise. */
+void sql_text(struct sb *b, struct str s);
 
 #endif

@@ -173,6 +173,35 @@ static enum status check_conninfo(const char *conninfo, struct err *err)
     return E_SOURCE;
 }
 
+/*
+ * PRIVACY: our SQL must mean what it says whatever the settings of the role and
+ * the database are, and whoever may create functions there. Only the system's
+ * own functions and operators are found from here on; "= NULL" is unknown;
+ * values of types that are read as text have one text, and different ones
+ * different texts. All that for this transaction.
+ */
+static enum status pin_meaning(struct source *src, struct err *err)
+{
+    PGresult *res;
+    TRY(pg_query(src, "SELECT pg_catalog.current_schemas(false)", NULL, &res,
+                 err));
+    src->pg->path =
+        str_copy(&src->arena,
+                 str_of(PQntuples(res) == 1 ? PQgetvalue(res, 0, 0) : "{}"));
+    PQclear(res);
+    if (!src->pg->path.p)
+        return err_nomem(err);
+    TRY(run(src, "SET LOCAL search_path = pg_catalog, pg_temp", err));
+    return run(src,
+               "SELECT set_config(s.name, v.value, true) "
+               "FROM pg_catalog.pg_settings s "
+               "JOIN (VALUES ('transform_null_equals', 'off'), "
+               "('extra_float_digits', '3'), ('DateStyle', 'ISO'), "
+               "('IntervalStyle', 'postgres'), ('TimeZone', 'UTC'), "
+               "('bytea_output', 'hex')) v(name, value) ON s.name = v.name",
+               err);
+}
+
 enum status pg_open(struct source *src, const char *conninfo, struct err *err)
 {
     const char *keys[] = {"dbname", "fallback_application_name",
@@ -195,6 +224,7 @@ enum status pg_open(struct source *src, const char *conninfo, struct err *err)
     }
     PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
     TRY(run(src, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
+    TRY(pin_meaning(src, err));
     return pg_catalogue(src, err);
 }
 

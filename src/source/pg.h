@@ -16,6 +16,7 @@ struct pg {
     struct pg_conn *conn;
     struct str password; /* never in a message; empty: none */
     struct str where;    /* host, port and database, for messages */
+    struct str path;     /* the schemas of the search path, as name[] */
 };
 
 /* The server's or libpq's last message as E_SOURCE, without the password. */

@@ -34,24 +34,32 @@ static const char tables_sql[] =
     "CASE WHEN EXISTS (SELECT 1 FROM tree t JOIN pg_catalog.pg_class f "
     "ON f.oid = t.oid WHERE t.root = c.oid AND f.relkind = 'f') "
     "THEN 1 ELSE 0 END, "
-    "CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 1 ELSE 0 END, "
+    "CASE WHEN n.nspname = ANY (p.path) THEN 1 ELSE 0 END, "
     "CASE WHEN pg_catalog.row_security_active(c.oid) THEN 1 ELSE 0 END "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+    "CROSS JOIN (SELECT ";
+static const char tables_where_sql[] =
+    "::name[] AS path) p "
     "WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
     "AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') "
     "AND n.nspname NOT LIKE 'pg\\_%temp\\_%' "
     "AND pg_catalog.has_table_privilege(c.oid, 'SELECT') "
-    "ORDER BY CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 0 ELSE 1 "
-    "END, n.nspname, c.relname";
+    "ORDER BY CASE WHEN n.nspname = ANY (p.path) "
+    "THEN pg_catalog.array_position(p.path, n.nspname) ELSE 1000000 END, "
+    "n.nspname, c.relname";
 
 /* A domain of a domain of a domain is read as text. Under a collation that is
  * not deterministic texts are equal that differ; servers before 12 have none,
  * and no such column in the catalogue. */
+/* PRIVACY: NOT NULL of a domain is none of the column: a subquery without rows
+ * is NULL in any domain, and is stored. Nor is NOT NULL NOT VALID. */
 static const char columns_sql[] =
     "SELECT a.attrelid, a.attnum, a.attname, "
-    "CASE WHEN a.attnotnull OR t.typnotnull OR COALESCE(t2.typnotnull, false) "
-    "THEN 1 ELSE 0 END, "
+    "CASE WHEN a.attnotnull AND NOT EXISTS (SELECT 1 "
+    "FROM pg_catalog.pg_constraint k WHERE k.conrelid = a.attrelid "
+    "AND k.contype = 'n' AND NOT k.convalidated "
+    "AND a.attnum = ANY (k.conkey)) THEN 1 ELSE 0 END, "
     "COALESCE(t3.oid, t2.oid, t.oid), "
     "COALESCE(t3.typtype, t2.typtype, t.typtype), "
     "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_collation k "
@@ -341,7 +349,14 @@ static enum status each_row(struct reading *r, const char *sql,
 enum status pg_catalogue(struct source *src, struct err *err)
 {
     struct reading r = {.src = src, .err = err};
-    TRY(each_row(&r, tables_sql, add_table));
+    struct sb tables;
+    sb_init(&tables, &src->arena);
+    sb_cstr(&tables, tables_sql);
+    sql_text(&tables, src->pg->path);
+    sb_cstr(&tables, tables_where_sql);
+    if (tables.failed)
+        return err_nomem(err);
+    TRY(each_row(&r, tables.p, add_table));
     TRY(each_row(&r, columns_sql, add_column));
     TRY(each_row(&r, keys_sql, add_key));
     return each_row(&r, fks_sql, add_fk);

@@ -111,7 +111,10 @@ enum status sql_refuse_expr(struct err *err, const char *what);
 enum status sql_function(struct source_counter *c, uint32_t atom,
                          const struct expr *e, struct sb *b,
                          struct err *err) WARN_UNUSED;
-/* An integer or decimal as numeric; NULL where it is no number. */
+/* Refuses what may become longer than the server's numbers. */
+enum status sql_check_digits(const struct expr *e, struct err *err) WARN_UNUSED;
+/* An integer or decimal as numeric; NULL where it is no number, or longer
+ * than EXPR_MAX_DIGITS. */
 enum status sql_numeric(struct source_counter *c, uint32_t atom,
                         const struct expr *e, struct sb *b,
                         struct err *err) WARN_UNUSED;

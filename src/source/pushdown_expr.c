@@ -55,6 +55,8 @@ enum status sql_column(struct source_counter *c, uint32_t atom, uint32_t col,
     sql_ident(b, sc->name);
     if (sc->type_oid == OID_TIMESTAMPTZ)
         sb_cstr(b, " AT TIME ZONE 'UTC'");
+    if (sc->type_oid == OID_OID) /* PRIVACY: bigint would become oid, or fail */
+        sb_cstr(b, "::bigint");
     if (sc->type == T_TEXT) /* bytewise; also strips the padding of char(n) */
         sb_cstr(b, "::text COLLATE \"C\"");
     sb_char(b, ')');
@@ -78,7 +80,7 @@ enum status sql_var(struct source_counter *c, uint32_t atom, uint32_t var,
  * ---------------------------------------------------------------*/
 
 /* E'' understands the same escapes whatever the server's settings. */
-static void quoted(struct sb *b, struct str s)
+void sql_text(struct sb *b, struct str s)
 {
     sb_cstr(b, "E'");
     for (size_t i = 0; i < s.n; i++) {
@@ -115,7 +117,7 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
         }
         return OK;
     case T_DEC:
-        quoted(b, v->s);
+        sql_text(b, v->s);
         sb_cstr(b, "::numeric");
         return OK;
     case T_REAL:
@@ -136,7 +138,7 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
         if (memchr(v->s.p, 0, v->s.n))
             return refuse(err, "a text with a zero byte");
         sb_char(b, '(');
-        quoted(b, v->s);
+        sql_text(b, v->s);
         sb_cstr(b, "::text COLLATE \"C\")");
         return OK;
     case T_DATE:
@@ -239,6 +241,7 @@ static enum status arithmetic(struct source_counter *c, uint32_t atom,
         return sql_function(c, atom, e, b, err);
     if (e->op == X_NEG && e->args[0]->type == T_REAL)
         return joined(c, atom, e, "(- ", "", ")", b, err);
+    TRY(sql_check_digits(e, err));
     sb_char(b, '(');
     if (e->n_args == 1)
         sb_cstr(b, op);

@@ -16,6 +16,7 @@ enum {
     VERSION_14 = 140000,
     MAX_PLACES = 1000,
     MAX_JOINED = 4,
+    MAX_WILD = 100,    /* LIKE goes one call deeper for each % */
     MAX_TEXT = 1 << 22 /* some write an argument several times */
 };
 
@@ -73,41 +74,6 @@ static enum status call(const struct out *o, const char *f,
 static int server_version(const struct out *o)
 {
     return PQserverVersion(o->c->src->pg->conn);
-}
-
-/* A result of arithmetic: never NaN nor infinite. */
-static bool is_computed(const struct expr *e)
-{
-    switch (e->op) {
-    case X_ADD:
-    case X_SUB:
-    case X_MUL:
-    case X_NEG:
-    case X_ABS:
-    case X_ROUND:
-    case X_FLOOR:
-    case X_CEIL:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* NaN and the infinities (since version 14) are no numbers: NULL. */
-enum status sql_numeric(struct source_counter *c, uint32_t atom,
-                        const struct expr *e, struct sb *b, struct err *err)
-{
-    struct out o = {c, atom, b, err};
-    if (!is_exact(e))
-        return refuse(&o, "arithmetic on this type");
-    bool any = e->type == T_DEC && !is_computed(e);
-    bool infinite = any && server_version(&o) >= VERSION_14;
-    sb_cstr(b, !any ? "(" : infinite ? "NULLIF(NULLIF(NULLIF(" : "NULLIF(");
-    TRY(arg(&o, e));
-    sb_cstr(b, any ? ", 'NaN'::numeric)" : ")::numeric");
-    if (infinite)
-        sb_cstr(b, ", 'Infinity'::numeric), '-Infinity'::numeric)");
-    return OK;
 }
 
 static enum status numeric(const struct out *o, const struct expr *e)
@@ -349,10 +315,15 @@ static bool good_escape(struct str s)
                     s.p[0] != '_' && !is_letter(s.p[0]));
 }
 
-/* A pattern that ends in its escape character is an error in PostgreSQL. */
+/* A pattern that ends in its escape character is an error in PostgreSQL. So is
+ * one with many %, on long texts: PRIVACY, the stack of the server ends. */
 static bool good_pattern(struct str s, struct str escape)
 {
-    size_t n = 0;
+    size_t n = 0, wild = 0;
+    for (size_t i = 0; i < s.n; i++)
+        wild += s.p[i] == '%';
+    if (wild > MAX_WILD)
+        return false;
     while (escape.n && n < s.n && s.p[s.n - 1 - n] == escape.p[0])
         n++;
     return n % 2 == 0;
