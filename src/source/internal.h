@@ -18,6 +18,7 @@ struct src_column {
     bool is_padded;    /* PostgreSQL: char(n) */
     bool is_varchar;   /* PostgreSQL: varchar */
     bool text_only;    /* PostgreSQL: equal by rules of its own */
+    bool own_text;     /* a function of the database's users makes its text */
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 

@@ -159,10 +159,13 @@ static enum status check_nulls(struct source_counter *c,
         sql_ident(&b, col->name);
         sb_cstr(&b, " IS NULL LIMIT 1");
         TRY(any_row(c, &b, &found, err));
-        if (found)
-            return err_set(err, E_CONSTRAINT,
-                           "null value in column \"%.*s\", which is NOT NULL",
-                           PSTR(st->cols[i].name));
+        if (found) {
+            err_set(err, E_CONSTRAINT,
+                    "null value in column \"%.*s\", which is NOT NULL",
+                    PSTR(st->cols[i].name));
+            err_detail(err, "In table \"%.*s\".", PSTR(t->name));
+            return E_CONSTRAINT;
+        }
     }
     return OK;
 }

@@ -24,6 +24,11 @@ CREATE TABLE loose(k must UNIQUE, v int);
 INSERT INTO loose VALUES (1, 7), (2, 8);
 INSERT INTO loose SELECT (SELECT k FROM loose WHERE false), 7;
 INSERT INTO loose SELECT (SELECT k FROM loose WHERE false), 7;
+CREATE TYPE pair AS (x int, y int);
+CREATE FUNCTION flat(pair) RETURNS text LANGUAGE sql AS $$SELECT 'one'::text$$;
+CREATE CAST (pair AS text) WITH FUNCTION flat(pair);
+CREATE TABLE pairs(p pair PRIMARY KEY, v int);
+INSERT INTO pairs VALUES ((1, 1), 7), ((1, 2), 7), ((2, 2), 8);
 CREATE SCHEMA evil;
 CREATE FUNCTION evil.always(int, numeric) RETURNS bool LANGUAGE sql AS 'SELECT true';
 CREATE OPERATOR evil.= (LEFTARG = int, RIGHTARG = numeric, FUNCTION = evil.always);
@@ -55,6 +60,7 @@ CASES = [
     ("SELECT COUNT(*) FROM person WHERE COALESCE(d = NULL, true)", 7, False),
     ("SELECT COUNT(*) FROM person WHERE d = DATE '2020-05-05'", 1, False),
     ("SELECT COUNT(*) FROM loose x, loose y WHERE x.v = y.v", 10, False),
+    ("SELECT COUNT(*) FROM loose x, pairs y WHERE x.v = y.v", 7, False),
 ]
 
 
