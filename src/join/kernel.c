@@ -199,6 +199,8 @@ static bool next_batch(const struct kernel *k, struct feed *f, struct batch *b)
         b->row[i] = k->pushes ? row(k->down->flip, b->near[i], false)
                               : leaves(k, b->near[i]);
         __builtin_prefetch(b->row[i].p);
+        if (b->row[i].end - b->row[i].p > 1)
+            __builtin_prefetch(b->row[i].end - 1);
     }
     return b->n;
 }
