@@ -145,18 +145,19 @@ static enum status count_by_rows(struct grouping *g, const struct request *part,
 
 /* --- one walk for each key ------------------------------------------------ */
 
-static enum status count_each(struct grouping *g, struct request *part)
+static enum status count_each(struct grouping *g, const struct request *part)
 {
     uint32_t fixed[MAX_VARS] = {0};
-    part->fixed = fixed;
-    part->fixed_set = part->boundary;
+    struct request one = *part;
+    one.fixed = fixed;
+    one.fixed_set = part->boundary;
     for (size_t i = 0; i < g->n_keys; i++) {
         u128 v = 0;
         if (!g->out[i])
             continue;
         for (uint32_t k = 0; k < g->n_vars; k++)
             fixed[g->vars[k]] = g->ids[i * g->n_vars + k];
-        TRY(walk_run(g->j, part, &v, g->err));
+        TRY(walk_run(g->j, &one, &v, g->err));
         TRY(times(g, i, v));
     }
     return OK;
