@@ -28,6 +28,8 @@ enum status run_threads(unsigned n, enum status (*work)(void *, unsigned),
     struct worker w[MOST_THREADS];
     pthread_t id[MOST_THREADS];
     unsigned started = 1;
+    if (n < 1)
+        n = 1;
     if (n > MOST_THREADS)
         n = MOST_THREADS;
     for (unsigned i = 0; i < n; i++) {

@@ -131,8 +131,8 @@ static enum status describe(struct source_counter *c, const struct ask *ask,
 static enum status queue_part(struct source_counter *c, struct batch *b,
                               const struct ask *ask, struct err *err)
 {
-    struct part *p;
-    struct str key;
+    struct part *p = NULL;
+    struct str key = {0};
     TRY(describe(c, ask, &p, &key, err));
     if (map_find(&c->answers, key) || batch_has(b, key))
         return OK;
@@ -154,8 +154,8 @@ static enum status ask_alone(struct source_counter *c, const struct part *p,
 static enum status answer_part(struct source_counter *c, const struct ask *ask,
                                u128 *out, struct err *err)
 {
-    struct part *p;
-    struct str key;
+    struct part *p = NULL;
+    struct str key = {0};
     TRY(describe(c, ask, &p, &key, err));
     if (!map_find(&c->answers, key))
         TRY(ask_alone(c, p, key, err));
