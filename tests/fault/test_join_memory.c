@@ -5,6 +5,7 @@
  * engine fails at every allocation, too, and leaves nothing behind.
  */
 #include "harness/join_case.h"
+#include "harness/join_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,16 +15,6 @@
 #include <cmocka.h>
 
 enum { ROWS = 500, TABLES = 4, ASKED = 12 };
-
-struct world {
-    struct mem mem;
-    struct arena arena;
-    struct schema schema;
-    struct cq *q;
-    struct store *st;
-    struct join *j;
-    struct err err;
-};
 
 /* E and F: pairs; G: pairs with a third column; D: decimals and texts. */
 static const char *const rules[] = {
@@ -71,23 +62,9 @@ static void load(struct world *w, size_t table, struct jc_rng *g)
 static void world_open(struct world *w, const char *rule)
 {
     struct jc_rng g = {77};
-    memset(w, 0, sizeof *w);
-    mem_init(&w->mem, 0);
-    arena_init(&w->arena, &w->mem);
-    schema_init(&w->schema, &w->arena);
-    assert_int_equal(
-        cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
-    assert_int_equal(store_new(&w->mem, &w->schema, &w->st, &w->err), OK);
+    world_read(w, rule);
     for (size_t t = 0; t < w->st->n_tables; t++)
         load(w, t, &g);
-}
-
-static void world_close(struct world *w)
-{
-    join_close(w->j);
-    store_free(w->st);
-    arena_fini(&w->arena);
-    assert_int_equal(atomic_load(&w->mem.used), 0);
 }
 
 struct question {

@@ -5,6 +5,7 @@
  * numbers beyond 32, 62 and 64 bits.
  */
 #include "harness/join_case.h"
+#include "harness/join_world.h"
 #include "join/impl.h"
 
 #include <setjmp.h>
@@ -13,16 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-struct world {
-    struct mem mem;
-    struct arena arena;
-    struct schema schema;
-    struct cq *q;
-    struct store *st;
-    struct join *j;
-    struct err err;
-};
 
 struct style {
     uint32_t rows, domain, nulls; /* one in so many cells is NULL; 0: none */
@@ -79,33 +70,15 @@ static void fill(struct world *w, size_t table, const struct style *s,
     assert_int_equal(store_load_end(l, &w->err), OK);
 }
 
+/* Read twice: the second time every column may be NULL. */
 static void world_open(struct world *w, const char *rule)
 {
-    memset(w, 0, sizeof *w);
-    mem_init(&w->mem, 0);
-    arena_init(&w->arena, &w->mem);
-    schema_init(&w->schema, &w->arena);
-    assert_int_equal(
-        cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
+    world_read(w, rule);
     for (size_t t = 0; t < w->schema.tables.n; t++)
         for (size_t c = 0; c < w->schema.tables.p[t].n_cols; c++)
             w->schema.tables.p[t].cols[c].not_null = false;
     assert_int_equal(
         cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
-    assert_int_equal(store_new(&w->mem, &w->schema, &w->st, &w->err), OK);
-}
-
-static void world_start(struct world *w)
-{
-    assert_int_equal(join_open(&w->mem, w->q, w->st, NULL, &w->j, &w->err), OK);
-}
-
-static void world_close(struct world *w)
-{
-    join_close(w->j);
-    store_free(w->st);
-    arena_fini(&w->arena);
-    assert_int_equal(w->mem.used, 0);
 }
 
 static void check(struct world *w, const char *rule, unsigned number, aset f,
@@ -165,7 +138,7 @@ static void test_trees(void **state)
             struct style s = random_style(&r, domain);
             fill(&w, t, &s, &r);
         }
-        world_start(&w);
+        world_join(&w, 1, false);
         check_all(&w, rules[i % N_RULES], i, &r);
         world_close(&w);
     }
@@ -245,7 +218,7 @@ static void test_groups(void **state)
             struct style s = random_style(&r, domain);
             fill(&w, t, &s, &r);
         }
-        world_start(&w);
+        world_join(&w, 1, false);
         check_groups(&w, rules[i % N_RULES], i, domain, &r);
         check_groups(&w, rules[i % N_RULES], i, domain, &r);
         world_close(&w);
@@ -277,7 +250,7 @@ static void check_heavy(const char *rule, uint32_t rows, uint32_t ids,
         }
         assert_int_equal(store_load_end(l, &w.err), OK);
     }
-    world_start(&w);
+    world_join(&w, 1, false);
     for (vset bd = 0; bd < 8; bd++) /* of a, m and b */
         if (bd != 7)
             check(&w, rule, rows, aset_first_n(w.q->n_atoms), bd, cq_free(w.q));

@@ -5,6 +5,7 @@
  * complete graphs.
  */
 #include "harness/join_case.h"
+#include "harness/join_world.h"
 #include "join/impl.h"
 
 #include <setjmp.h>
@@ -14,16 +15,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-struct world {
-    struct mem mem;
-    struct arena arena;
-    struct schema schema;
-    struct cq *q;
-    struct store *st;
-    struct join *j;
-    struct err err;
-};
-
 struct pairs {
     int64_t *src, *dst;
     size_t n;
@@ -32,38 +23,10 @@ struct pairs {
 static void world_open(struct world *w, const char *rule, const struct pairs *p,
                        unsigned threads)
 {
-    struct join_options opt = {.threads = threads};
-    memset(w, 0, sizeof *w);
-    mem_init(&w->mem, 0);
-    arena_init(&w->arena, &w->mem);
-    schema_init(&w->schema, &w->arena);
-    assert_int_equal(
-        cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
-    assert_int_equal(store_new(&w->mem, &w->schema, &w->st, &w->err), OK);
-    struct store_table *t = &w->st->tables[0];
-    struct store_column *c = NEWS(&w->arena, struct store_column, 2);
-    t->cols = c;
-    t->n_cols = 2;
-    t->n_rows = p->n;
-    t->loaded = true;
-    for (int i = 0; i < 2; i++) {
-        c[i].present = true;
-        c[i].type = T_INT;
-        c[i].i64 = i ? p->dst : p->src;
-    }
-    assert_int_equal(join_open(&w->mem, w->q, w->st, &opt, &w->j, &w->err), OK);
-    if (p->n % 2)
-        w->j->near = 0; /* as if it were large */
-}
-
-static void world_close(struct world *w)
-{
-    join_close(w->j);
-    w->st->tables[0].cols = NULL;
-    w->st->tables[0].n_cols = 0;
-    w->st->tables[0].loaded = false;
-    store_free(w->st);
-    arena_fini(&w->arena);
+    const int64_t *cols[2] = {p->src, p->dst};
+    world_read(w, rule);
+    world_lend(w, 0, p->n, cols, NULL);
+    world_join(w, threads, p->n % 2);
 }
 
 /* Falling weights, so that degrees differ. */

@@ -5,6 +5,7 @@
  * outputs; and the same requests again after numbers left 64 bits.
  */
 #include "harness/join_case.h"
+#include "harness/join_world.h"
 #include "join/impl.h"
 
 #include <setjmp.h>
@@ -21,55 +22,17 @@ struct rows {
     size_t n[TABLES];
 };
 
-struct world {
-    struct mem mem;
-    struct arena arena;
-    struct schema schema;
-    struct cq *q;
-    struct store *st;
-    struct join *j;
-    struct err err;
-};
-
-static void world_open(struct world *w, const char *rule, struct rows *rows,
-                       unsigned threads)
+static void world_open(struct world *w, const char *rule,
+                       const struct rows *rows, unsigned threads)
 {
-    struct join_options opt = {.threads = threads};
-    memset(w, 0, sizeof *w);
-    mem_init(&w->mem, 0);
-    arena_init(&w->arena, &w->mem);
-    schema_init(&w->schema, &w->arena);
-    assert_int_equal(
-        cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
-    assert_int_equal(store_new(&w->mem, &w->schema, &w->st, &w->err), OK);
+    world_read(w, rule);
     for (size_t k = 0; k < w->st->n_tables; k++) {
-        struct store_table *t = &w->st->tables[k];
-        struct store_column *c = NEWS(&w->arena, struct store_column, COLS);
-        t->cols = c;
-        t->n_cols = w->schema.tables.p[k].n_cols;
-        t->n_rows = rows->n[k];
-        t->loaded = true;
-        for (int i = 0; i < COLS; i++) {
-            c[i].present = true;
-            c[i].type = T_INT;
-            c[i].i64 = rows->v[k][i];
-        }
+        const int64_t *cols[COLS];
+        for (int i = 0; i < COLS; i++)
+            cols[i] = rows->v[k][i];
+        world_lend(w, k, rows->n[k], cols, NULL);
     }
-    assert_int_equal(join_open(&w->mem, w->q, w->st, &opt, &w->j, &w->err), OK);
-    if (rows->n[0] % 2)
-        w->j->near = 0; /* as if it were large */
-}
-
-static void world_close(struct world *w)
-{
-    join_close(w->j);
-    for (size_t k = 0; k < w->st->n_tables; k++) {
-        w->st->tables[k].cols = NULL;
-        w->st->tables[k].n_cols = 0;
-        w->st->tables[k].loaded = false;
-    }
-    store_free(w->st);
-    arena_fini(&w->arena);
+    world_join(w, threads, rows->n[0] % 2);
 }
 
 /* The third column, where a rule has one, makes weights. */

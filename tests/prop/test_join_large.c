@@ -7,6 +7,7 @@
  * cleared. Weights of pairs around 2^16, 2^32 and beyond by closed formulas.
  */
 #include "harness/join_case.h"
+#include "harness/join_world.h"
 #include "harness/size.h"
 #include "join/impl.h"
 
@@ -165,74 +166,21 @@ static void make_rows(struct rows *r, struct jc_rng *g)
 /* --- questions -------------------------------------------------------------
  */
 
-struct world {
-    struct mem mem;
-    struct arena arena;
-    struct schema schema;
-    struct cq *q;
-    struct store *st;
-    struct join *j;
-    struct err err;
-    long polls; /* left to the walker; below zero: any number */
-};
-
-static bool too_long(void *ctx)
-{
-    long *left = ctx;
-    if (*left > 0)
-        --*left;
-    return *left == 0;
-}
-
-static void fill(struct world *w, const struct rows *rows)
-{
-    for (size_t k = 0; k < w->st->n_tables; k++) {
-        struct store_table *t = &w->st->tables[k];
-        struct store_column *c = NEWS(&w->arena, struct store_column, COLS);
-        size_t from = (size_t)(w->schema.tables.p[k].name.p[0] - 'E');
-        t->cols = c;
-        t->n_cols = w->schema.tables.p[k].n_cols;
-        t->n_rows = rows->n[from];
-        t->loaded = true;
-        for (int i = 0; i < COLS; i++) {
-            c[i].present = true;
-            c[i].type = T_INT;
-            c[i].i64 = rows->narrow ? NULL : rows->v[from][i];
-            c[i].i32 = rows->narrow ? rows->small[from][i] : NULL;
-        }
-    }
-}
-
 static void world_open(struct world *w, const char *rule,
                        const struct rows *rows, unsigned threads)
 {
-    struct join_options opt = {
-        .threads = threads, .cancelled = too_long, .ctx = &w->polls};
-    memset(w, 0, sizeof *w);
-    w->polls = -1;
-    mem_init(&w->mem, 0);
-    arena_init(&w->arena, &w->mem);
-    schema_init(&w->schema, &w->arena);
-    assert_int_equal(
-        cq_read(&w->arena, &w->schema, str_of(rule), &w->q, &w->err), OK);
-    assert_int_equal(store_new(&w->mem, &w->schema, &w->st, &w->err), OK);
-    fill(w, rows);
-    assert_int_equal(join_open(&w->mem, w->q, w->st, &opt, &w->j, &w->err), OK);
-    if (rows->n[0] % 2)
-        w->j->near = 0; /* as if it were large */
-}
-
-static void world_close(struct world *w)
-{
-    join_close(w->j);
+    world_read(w, rule);
     for (size_t k = 0; k < w->st->n_tables; k++) {
-        w->st->tables[k].cols = NULL;
-        w->st->tables[k].n_cols = 0;
-        w->st->tables[k].loaded = false;
+        size_t from = (size_t)(w->schema.tables.p[k].name.p[0] - 'E');
+        const int64_t *wide[COLS];
+        const int32_t *narrow[COLS];
+        for (int i = 0; i < COLS; i++) {
+            wide[i] = rows->v[from][i];
+            narrow[i] = rows->small[from][i];
+        }
+        world_lend(w, k, rows->n[from], wide, rows->narrow ? narrow : NULL);
     }
-    store_free(w->st);
-    arena_fini(&w->arena);
-    assert_int_equal(atomic_load(&w->mem.used), 0);
+    world_join(w, threads, rows->n[0] % 2);
 }
 
 static const char *const bodies[] = {
