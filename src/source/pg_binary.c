@@ -4,34 +4,13 @@
  */
 #include "source/pg.h"
 
-#include <endian.h>
 #include <string.h>
+#include "base/bigend.h"
 #include "store/packed.h"
 
 /* Days and microseconds from 1970-01-01 to 2000-01-01, PostgreSQL's zero. */
 static const int64_t epoch_days = 10957;
 static const int64_t epoch_micros = 946684800000000;
-
-static uint16_t get16(const char *p)
-{
-    uint16_t v;
-    memcpy(&v, p, sizeof v);
-    return be16toh(v);
-}
-
-static uint32_t get32(const char *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return be32toh(v);
-}
-
-static uint64_t get64(const char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return be64toh(v);
-}
 
 static enum status bad_field(struct err *err)
 {
@@ -61,12 +40,12 @@ static enum status float_cell(struct store_loader *l, size_t i, struct str d,
                               struct err *err)
 {
     if (d.n == 4) {
-        uint32_t bits = get32(d.p);
+        uint32_t bits = be32_at(d.p);
         float f;
         memcpy(&f, &bits, sizeof f);
         return cell_real(l, i, (double)f, err);
     }
-    uint64_t bits = get64(d.p);
+    uint64_t bits = be64_at(d.p);
     double f;
     memcpy(&f, &bits, sizeof f);
     return cell_real(l, i, f, err);
@@ -89,7 +68,7 @@ struct numeric {
 
 static unsigned digit(const struct numeric *x, int i)
 {
-    return i >= 0 && i < x->n ? get16(x->digits + 2 * i) : 0;
+    return i >= 0 && i < x->n ? be16_at(x->digits + 2 * i) : 0;
 }
 
 /* The canonical decimal: no zeros before the first digit or behind the last
@@ -155,10 +134,10 @@ static enum status numeric_cell(struct store_loader *l, size_t i, struct str d,
                                 struct err *err)
 {
     char small[256], *out = small;
-    if (d.n < 8 || d.n != 8 + 2 * (size_t)get16(d.p))
+    if (d.n < 8 || d.n != 8 + 2 * (size_t)be16_at(d.p))
         return bad_field(err);
-    struct numeric x = {d.p + 8, get16(d.p), (int16_t)get16(d.p + 2)};
-    unsigned sign = get16(d.p + 4);
+    struct numeric x = {d.p + 8, be16_at(d.p), (int16_t)be16_at(d.p + 2)};
+    unsigned sign = be16_at(d.p + 4);
     struct str special = special_numeric(sign);
     if (special.n)
         return cell_text(l, i, special, err);
@@ -239,13 +218,13 @@ enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
         return bad_field(err);
     switch ((enum pg_oid)oid) {
     case OID_INT4:
-        return cell_int(l, i, (int32_t)get32(d.p), err);
+        return cell_int(l, i, (int32_t)be32_at(d.p), err);
     case OID_INT8:
-        return cell_int(l, i, (int64_t)get64(d.p), err);
+        return cell_int(l, i, (int64_t)be64_at(d.p), err);
     case OID_INT2:
-        return cell_int(l, i, (int16_t)get16(d.p), err);
+        return cell_int(l, i, (int16_t)be16_at(d.p), err);
     case OID_OID:
-        return cell_int(l, i, get32(d.p), err);
+        return cell_int(l, i, be32_at(d.p), err);
     case OID_BOOL:
         return typed(l, i, T_BOOL, d.p[0] != 0, err);
     case OID_FLOAT4:
@@ -256,14 +235,15 @@ enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
     case OID_DATE:
         return typed(
             l, i, T_DATE,
-            shift((int32_t)get32(d.p), epoch_days, INT32_MIN, INT32_MAX), err);
+            shift((int32_t)be32_at(d.p), epoch_days, INT32_MIN, INT32_MAX),
+            err);
     case OID_TIME:
-        return typed(l, i, T_TIME, (int64_t)get64(d.p), err);
+        return typed(l, i, T_TIME, (int64_t)be64_at(d.p), err);
     case OID_TIMESTAMP:
     case OID_TIMESTAMPTZ:
         return typed(
             l, i, T_TIMESTAMP,
-            shift((int64_t)get64(d.p), epoch_micros, INT64_MIN, INT64_MAX),
+            shift((int64_t)be64_at(d.p), epoch_micros, INT64_MIN, INT64_MAX),
             err);
     case OID_UUID:
         return uuid_cell(l, i, d, err);

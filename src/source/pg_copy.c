@@ -5,8 +5,8 @@
  */
 #include "source/pg.h"
 
-#include <endian.h>
 #include <string.h>
+#include "base/bigend.h"
 
 static enum status bad_stream(struct err *err)
 {
@@ -18,11 +18,9 @@ static enum status skip_header(struct pg_copy *c, const char **p,
                                const char *end, struct err *err)
 {
     static const char sign[11] = "PGCOPY\n\377\r\n";
-    uint32_t ext;
     if (end - *p < 19 || memcmp(*p, sign, sizeof sign) != 0)
         return bad_stream(err);
-    memcpy(&ext, *p + 15, 4);
-    ext = be32toh(ext);
+    uint32_t ext = be32_at(*p + 15);
     *p += 19;
     if ((size_t)(end - *p) < ext)
         return bad_stream(err);
@@ -44,18 +42,14 @@ void pg_copy_begin(struct pg_copy *c)
 static inline bool plain_int(const struct builder *b, size_t row, uint32_t oid,
                              const char *p, uint32_t n)
 {
-    uint32_t four;
-    uint64_t eight;
-    if (oid == OID_INT4 && n == sizeof four && b->mode == B_I32) {
-        memcpy(&four, p, sizeof four);
-        b->i32[row] = (int32_t)be32toh(four);
+    if (oid == OID_INT4 && n == 4 && b->mode == B_I32) {
+        b->i32[row] = (int32_t)be32_at(p);
         return true;
     }
     if (!b->plain_int)
         return false;
-    if (oid == OID_INT8 && n == sizeof eight) {
-        memcpy(&eight, p, sizeof eight);
-        b->i64[row] = (int64_t)be64toh(eight);
+    if (oid == OID_INT8 && n == 8) {
+        b->i64[row] = (int64_t)be64_at(p);
         return true;
     }
     return false;
@@ -79,11 +73,9 @@ static enum status load_fields(struct pg_copy *c, const char **at,
     size_t n_cols = c->l->n_cols, row = c->l->n_rows;
     const char *p = *at;
     for (size_t i = 0; i < n_cols; i++) {
-        uint32_t n;
         if (end - p < 4)
             return bad_stream(err);
-        memcpy(&n, p, 4);
-        n = be32toh(n);
+        uint32_t n = be32_at(p);
         p += 4;
         size_t bytes = n == UINT32_MAX ? 0 : n;
         if ((size_t)(end - p) < bytes)
@@ -103,9 +95,7 @@ enum status pg_copy_message(struct pg_copy *c, struct str bytes,
     if (!c->started)
         TRY(skip_header(c, &p, end, err));
     while (end - p >= 2) {
-        uint16_t count;
-        memcpy(&count, p, 2);
-        count = be16toh(count);
+        uint16_t count = be16_at(p);
         p += 2;
         if (count == UINT16_MAX)
             return OK; /* trailer */

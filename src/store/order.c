@@ -12,8 +12,8 @@
  */
 #include "store/order.h"
 
-#include <endian.h>
 #include <string.h>
+#include "base/bigend.h"
 
 enum {
     FEW = 4,    /* compared as texts */
@@ -21,20 +21,6 @@ enum {
     PLACES = 8,
     MOST_BITS = 11 /* of a digit: its counters stay in the nearest cache */
 };
-
-static uint64_t be64_at(const char *p)
-{
-    uint64_t w;
-    memcpy(&w, p, sizeof w);
-    return be64toh(w);
-}
-
-static uint64_t be32_at(const char *p)
-{
-    uint32_t w;
-    memcpy(&w, p, sizeof w);
-    return be32toh(w);
-}
 
 /* Bytes depth .. depth + 7, the first one highest, zero beyond the end. */
 static inline uint64_t head_at(struct str s, size_t depth)
@@ -48,7 +34,7 @@ static inline uint64_t head_at(struct str s, size_t depth)
     if (!n)
         return 0;
     if (n >= 4) /* two halves that overlap */
-        h = be32_at(p) << (8 * n - 32) | be32_at(p + n - 4);
+        h = (uint64_t)be32_at(p) << (8 * n - 32) | be32_at(p + n - 4);
     else if (n == 3)
         h = (uint64_t)u[0] << 16 | (uint64_t)u[1] << 8 | u[2];
     else
