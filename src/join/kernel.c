@@ -133,20 +133,24 @@ static inline uint64_t raised(const struct kernel *k, uint64_t m)
 
 /* --- rows ahead ------------------------------------------------------------
  * Rows of neighbours lie all over memory, and most are short: waiting for
- * each would cost more than reading it. So the rows of the next few pairs of
- * a fixed id and its neighbour are asked for before the first is read. */
+ * each would cost more than reading it. So pairs of a fixed id and its
+ * neighbour are listed first; while one is worked on, the row of a later one
+ * is asked for, and the ends of the row of a still later one. */
 
-enum { BATCH = 64 };
+enum { BATCH = 1024, COUNTS_AHEAD = 6, ROWS_AHEAD = 12, ENDS_AHEAD = 32 };
+
+/* Asking has no effect that the compiler knows of: called as a function it
+ * would be taken for useless. */
+#define ASKS static inline __attribute__((always_inline))
 
 struct feed { /* pairs not yet in a batch */
     uint32_t x, to;
     struct span s; /* the rest of x - 1 */
 };
 
-struct batch {
+struct batch { /* behind n, the last pair again */
     uint32_t n;
-    uint32_t x[BATCH], near[BATCH];
-    struct span row[BATCH];
+    uint32_t x[BATCH + ENDS_AHEAD], near[BATCH + ENDS_AHEAD];
 };
 
 static inline uint32_t leaf_degree(const struct kernel *k, uint32_t x)
@@ -175,7 +179,6 @@ static inline void leave_out(const struct kernel *k, uint32_t x, struct span *s)
 static void next_pairs(const struct kernel *k, struct feed *f, struct batch *b)
 {
     const struct csr *way = k->pushes ? k->to_leaf : k->to_root;
-    const struct csr *c = k->pushes ? k->down->flip : k->down;
     bool below = k->pushes ? k->leaf_below : k->root_below;
     for (b->n = 0; b->n < BATCH; b->n++) {
         while (f->s.p == f->s.end && f->x < f->to) {
@@ -186,23 +189,35 @@ static void next_pairs(const struct kernel *k, struct feed *f, struct batch *b)
             return;
         b->x[b->n] = f->x - 1;
         b->near[b->n] = *f->s.p++;
-        __builtin_prefetch(c->off + b->near[b->n]);
-        if (k->leaf_above_root)
-            __builtin_prefetch(c->mid + b->near[b->n]);
     }
 }
 
 static bool next_batch(const struct kernel *k, struct feed *f, struct batch *b)
 {
     next_pairs(k, f, b);
-    for (uint32_t i = 0; i < b->n; i++) {
-        b->row[i] = k->pushes ? row(k->down->flip, b->near[i], false)
-                              : leaves(k, b->near[i]);
-        __builtin_prefetch(b->row[i].p);
-        if (b->row[i].end - b->row[i].p > 1)
-            __builtin_prefetch(b->row[i].end - 1);
+    for (uint32_t i = b->n; b->n && i < b->n + ENDS_AHEAD; i++) {
+        b->x[i] = b->x[b->n - 1];
+        b->near[i] = b->near[b->n - 1];
     }
     return b->n;
+}
+
+/* The leaves of a root, or the roots of a leaf. */
+static inline struct span far_row(const struct kernel *k, uint32_t near)
+{
+    return k->pushes ? row(k->down->flip, near, false) : leaves(k, near);
+}
+
+ASKS void ask_rows(const struct kernel *k, const uint32_t *near)
+{
+    const struct csr *c = k->pushes ? k->down->flip : k->down;
+    __builtin_prefetch(c->off + near[ENDS_AHEAD]);
+    if (k->leaf_above_root)
+        __builtin_prefetch(c->mid + near[ENDS_AHEAD]);
+    struct span s = far_row(k, near[ROWS_AHEAD]);
+    __builtin_prefetch(s.p);
+    /* a number, as an empty row may have nothing before its end */
+    __builtin_prefetch((const void *)((uintptr_t)s.end - sizeof *s.end));
 }
 
 /* --- closing ---------------------------------------------------------------
@@ -281,7 +296,8 @@ static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t from,
                 set_bits(k, mark, x);
             }
             uint32_t limit = k->leaf_below ? x : NO_ID;
-            sum += raised(k, bits_in(b.row[i], mark, limit));
+            ask_rows(k, b.near + i);
+            sum += raised(k, bits_in(far_row(k, b.near[i]), mark, limit));
         }
     if (x != NO_ID)
         clear_bits(k, mark, x);
@@ -343,10 +359,10 @@ static uint64_t own_share(const struct kernel *k, const struct runner *r,
     return raised(k, r->count[x] - r->zero);
 }
 
-/* Asks for the counts that a row will raise, as far as is likely. */
-static inline void ask_counts(const uint32_t *count, struct span s)
+/* The counts that a row will raise, as far as is likely. */
+ASKS void ask_counts(const uint32_t *count, struct span s, uint32_t limit)
 {
-    for (uint32_t i = 0; i < 8 && s.p < s.end; i++, s.p++)
+    for (uint32_t i = 0; i < 16 && s.p < s.end && *s.p < limit; i++, s.p++)
         __builtin_prefetch(count + *s.p, 1);
 }
 
@@ -365,9 +381,12 @@ static uint64_t push_sum(const struct kernel *k, struct runner *r,
                 x = b.x[i];
                 runner_recount(r, leaf_degree(k, x));
             }
-            if (far && i + 3 < b.n)
-                ask_counts(r->count, b.row[i + 3]);
-            sum += count_up(k, r->count, r->zero, b.row[i],
+            uint32_t later = i + COUNTS_AHEAD;
+            ask_rows(k, b.near + i);
+            if (far)
+                ask_counts(r->count, far_row(k, b.near[later]),
+                           k->root_below ? b.x[later] : NO_ID);
+            sum += count_up(k, r->count, r->zero, far_row(k, b.near[i]),
                             k->root_below ? x : NO_ID);
         }
     return sum - own_share(k, r, x);

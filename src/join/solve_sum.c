@@ -1,12 +1,13 @@
 /*
  * Sums: nested loops over the fixed variables, messages inside. The values
- * of the first fixed variable are shared out to threads in small chunks.
+ * of the first fixed variable are shared out to threads in chunks: small ones
+ * share evenly, large ones leave kernels more to ask for ahead.
  */
 #include "join/kernel.h"
 
 #include <string.h>
 
-enum { CHUNK = 32, PARALLEL_FROM = 4096 };
+enum { CHUNKS = 1024, LEAST = 32, MOST = 512, PARALLEL_FROM = 4096 };
 
 bool runner_stopped(struct runner *r)
 {
@@ -130,6 +131,7 @@ __int128 runner_sum(struct runner *r, uint32_t level)
 
 struct sum_job {
     struct plan *p;
+    uint32_t chunk;
     atomic_uint next;
     atomic_bool wide;
     struct kernel k;
@@ -160,10 +162,12 @@ static enum status sum_worker(void *ctx, unsigned number)
     enum status s = runner_open(&r, p, &err);
     __int128 sum = 0;
     while (s == OK) {
-        uint32_t at = atomic_fetch_add(&job->next, CHUNK);
-        if (at >= p->g.v[v].n || atomic_load(&job->wide) || runner_stopped(&r))
+        uint32_t at = atomic_fetch_add(&job->next, job->chunk);
+        r.stop = r.stop || join_cancelled(p->j);
+        if (at >= p->g.v[v].n || atomic_load(&job->wide) || r.stop || r.wide)
             break;
-        uint32_t end = at + CHUNK < p->g.v[v].n ? at + CHUNK : p->g.v[v].n;
+        uint32_t left = p->g.v[v].n - at;
+        uint32_t end = at + (left < job->chunk ? left : job->chunk);
         if (job->k.ok)
             sum += kernel_sum(&job->k, &r, at, end);
         for (; !job->k.ok && at < end && !r.wide; at++)
@@ -179,13 +183,20 @@ static enum status sum_worker(void *ctx, unsigned number)
     return s;
 }
 
+static uint32_t chunk_size(const struct plan *p)
+{
+    uint32_t n = p->n_x ? p->g.v[p->x[0]].n / CHUNKS : 0;
+    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+}
+
 enum status solve_sum(struct plan *p, u128 *out, bool *fits, struct err *err)
 {
     struct sum_job *job = NEW(p->a, struct sum_job);
     if (!job)
         return err_nomem(err);
     job->p = p;
-    kernel_make(p, CHUNK, &job->k);
+    job->chunk = chunk_size(p);
+    kernel_make(p, job->chunk, &job->k);
     __int128 sum = 0;
     if (!p->n_x) {
         struct runner r;

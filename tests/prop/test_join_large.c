@@ -388,6 +388,45 @@ static u128 value(struct world *w, aset f, vset boundary)
     return v;
 }
 
+/* --- hubs ------------------------------------------------------------------
+ * Ids with so many neighbours that those of a few do not go into one list of
+ * pairs (see kernel.c): it ends, and the next begins, between two pairs of
+ * one id. All ids joined with one another, and two sides joined across. */
+
+static void test_hubs(void **state)
+{
+    enum { ALL = 300, LEFT = 40, RIGHT = 700 };
+    static const char *differ =
+        "a != b, a != c, a != d, b != c, b != d, c != d";
+    static const char *atoms[] = {"E(a,b), E(b,c), E(c,d), E(d,a)",
+                                  "E(a,b), E(a,c), E(b,c), E(a,d), E(b,d)"};
+    static struct rows rows;
+    struct jc_rng g = {1};
+    (void)state;
+    rows.step = 1;
+    rows.first = 0;
+    for (int across = 0; across < 2; across++) {
+        memset(rows.n, 0, sizeof rows.n);
+        for (uint32_t x = 0; x < (across ? LEFT : ALL); x++)
+            for (uint32_t y = across ? LEFT : x + 1;
+                 y < (across ? LEFT + RIGHT : ALL); y++)
+                add_edge(&rows, 0, &g, true, x, y);
+        assert_true(rows.n[0] < MOST);
+        u128 two = LEFT * (LEFT - 1), four = RIGHT * (RIGHT - 1);
+        u128 all = (u128)ALL * (ALL - 1) * (ALL - 2) * (ALL - 3);
+        for (int i = 0; i < 4; i++) {
+            char rule[256];
+            struct world w;
+            u128 want = !across ? all : i % 2 ? 0 : 2 * two * four;
+            snprintf(rule, sizeof rule, "Q(a,b,c,d) :- %s, %s.", atoms[i % 2],
+                     differ);
+            world_open(&w, rule, &rows, 1 + (unsigned)i / 2);
+            assert_true(value(&w, aset_first_n(w.q->n_atoms), 0) == want);
+            world_close(&w);
+        }
+    }
+}
+
 /* --- ends that meet --------------------------------------------------------
  * Ways of three steps that do not turn back, between two ends that can be
  * exchanged: most lead from the middle of a windmill to itself, while every id
@@ -553,6 +592,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_hubs),
         cmocka_unit_test(test_ends_meet),
         cmocka_unit_test(test_near_the_end),
         cmocka_unit_test(test_beyond_the_end),
