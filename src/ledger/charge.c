@@ -99,6 +99,19 @@ enum status ledger_afford(struct ledger *l, const struct ledger_request *r,
     return s;
 }
 
+/* What makes two requests the same, in the order of both statements. */
+static void bind_request(sqlite3_stmt *st, struct arena *a,
+                         const struct ledger_request *r, const struct price *p)
+{
+    const struct str texts[] = {r->dataset,   r->analyst,  r->query,
+                                r->mechanism, r->settings, r->version};
+    for (int i = 0; i < 6; i++)
+        db_bind(st, i + 1, texts[i]);
+    db_bind_rat(st, 7, a, p->epsilon);
+    db_bind_rat(st, 8, a, p->delta);
+    db_bind_rat(st, 9, a, p->rho);
+}
+
 static enum status insert_charge(struct ledger *l, struct arena *a,
                                  const struct ledger_request *r,
                                  const struct price *p, struct str *out_receipt,
@@ -111,13 +124,7 @@ static enum status insert_charge(struct ledger *l, struct arena *a,
                    " held_at) VALUES(lower(hex(randomblob(12))), ?, ?, ?, ?,"
                    " ?, ?, ?, ?, ?, 'held', " NOW ") RETURNING receipt",
                    &st, err));
-    const struct str texts[] = {r->dataset,   r->analyst,  r->query,
-                                r->mechanism, r->settings, r->version};
-    for (int i = 0; i < 6; i++)
-        db_bind(st, i + 1, texts[i]);
-    db_bind_rat(st, 7, a, p->epsilon);
-    db_bind_rat(st, 8, a, p->delta);
-    db_bind_rat(st, 9, a, p->rho);
+    bind_request(st, a, r, p);
     enum status s = OK;
     if (sqlite3_step(st) != SQLITE_ROW)
         s = db_error(l->db, "could not write the ledger", err);
@@ -196,13 +203,7 @@ enum status ledger_find(struct ledger *l, struct arena *a,
                    " delta = ? AND rho = ? AND state = 'committed'"
                    " ORDER BY id DESC LIMIT 1",
                    &st, err));
-    const struct str texts[] = {r->dataset,   r->analyst,  r->query,
-                                r->mechanism, r->settings, r->version};
-    for (int i = 0; i < 6; i++)
-        db_bind(st, i + 1, texts[i]);
-    db_bind_rat(st, 7, a, p->epsilon);
-    db_bind_rat(st, 8, a, p->delta);
-    db_bind_rat(st, 9, a, p->rho);
+    bind_request(st, a, r, p);
     int rc = sqlite3_step(st);
     enum status s = OK;
     if (rc == SQLITE_ROW) {
