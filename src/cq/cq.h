@@ -51,6 +51,16 @@ struct cmp { /* l op r, at least one side a variable */
     struct term l, r;
 };
 
+static inline vset term_var(struct term t)
+{
+    return t.kind == TERM_VAR ? vset_one(t.id) : 0;
+}
+
+static inline vset cmp_vars(const struct cmp *c)
+{
+    return term_var(c->l) | term_var(c->r);
+}
+
 struct pred { /* keeps the rows of one atom for which e is true */
     uint32_t atom;
     const struct expr *e;

@@ -35,12 +35,8 @@ vset cq_vars_of(const struct cq *q, aset atoms)
 vset cq_filter_vars(const struct cq *q)
 {
     vset s = 0;
-    for (uint32_t i = 0; i < q->n_cmps; i++) {
-        if (q->cmps[i].l.kind == TERM_VAR)
-            s |= vset_one(q->cmps[i].l.id);
-        if (q->cmps[i].r.kind == TERM_VAR)
-            s |= vset_one(q->cmps[i].r.id);
-    }
+    for (uint32_t i = 0; i < q->n_cmps; i++)
+        s |= cmp_vars(&q->cmps[i]);
     for (uint32_t i = 0; i < q->n_preds; i++)
         s |= expr_vars(q->preds[i].e);
     for (uint32_t i = 0; i < q->n_calcs; i++)

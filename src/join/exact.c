@@ -13,13 +13,9 @@
 
 static bool has_order(const struct cq *q, uint32_t v)
 {
-    for (uint32_t i = 0; i < q->n_cmps; i++) {
-        const struct cmp *c = &q->cmps[i];
-        bool uses = (c->l.kind == TERM_VAR && c->l.id == v) ||
-                    (c->r.kind == TERM_VAR && c->r.id == v);
-        if (uses && c->op != CMP_NE)
+    for (uint32_t i = 0; i < q->n_cmps; i++)
+        if (q->cmps[i].op != CMP_NE && vset_has(cmp_vars(&q->cmps[i]), v))
             return true;
-    }
     return false;
 }
 

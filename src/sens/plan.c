@@ -30,11 +30,6 @@ vset sens_boundary(const struct cq *q, aset f)
     return cq_vars_of(q, f) & cq_vars_of(q, all & ~f);
 }
 
-static vset term_var(struct term t)
-{
-    return t.kind == TERM_VAR ? vset_one(t.id) : 0;
-}
-
 /* The atoms of `left` that hang on `reach`, which grows by them. */
 static aset grow_part(const struct cq *q, aset left, vset fixed, bool exact,
                       vset *reach)

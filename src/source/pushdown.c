@@ -65,16 +65,6 @@ static enum status prepare_engine(struct source *src, struct err *err)
     return jit ? set(src, "SET LOCAL jit = off", err) : OK;
 }
 
-static vset cmp_vars(const struct cmp *c)
-{
-    vset s = 0;
-    if (c->l.kind == TERM_VAR)
-        s |= vset_one(c->l.id);
-    if (c->r.kind == TERM_VAR)
-        s |= vset_one(c->r.id);
-    return s;
-}
-
 struct ask ask_component(const struct cq *q, struct ask *left)
 {
     aset part = left->atoms & (~left->atoms + 1);

@@ -4,16 +4,6 @@
  */
 #include "source/pushdown_gen.h"
 
-static vset term_var(struct term t)
-{
-    return t.kind == TERM_VAR ? vset_one(t.id) : 0;
-}
-
-static vset cmp_vars(const struct cmp *c)
-{
-    return term_var(c->l) | term_var(c->r);
-}
-
 static const char *op_text(enum cmp_op op)
 {
     return op == CMP_NE ? " <> " : op == CMP_LT ? " < " : " <= ";

@@ -18,16 +18,6 @@
  */
 #include "source/pushdown_gen.h"
 
-static vset term_var(struct term t)
-{
-    return t.kind == TERM_VAR ? vset_one(t.id) : 0;
-}
-
-static vset cmp_vars(const struct cmp *c)
-{
-    return term_var(c->l) | term_var(c->r);
-}
-
 static bool has_order(const struct cq *q, uint32_t v)
 {
     for (uint32_t i = 0; i < q->n_cmps; i++)

@@ -8,16 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static vset cmp_vars(const struct cmp *c)
-{
-    vset s = 0;
-    if (c->l.kind == TERM_VAR)
-        s |= vset_one(c->l.id);
-    if (c->r.kind == TERM_VAR)
-        s |= vset_one(c->r.id);
-    return s;
-}
-
 /* --- roles -----------------------------------------------------------------*/
 
 /* All key columns are constants or known variables, and none is NULL. */

@@ -12,11 +12,6 @@
  */
 #include "source/pushdown_gen.h"
 
-static vset term_var(struct term t)
-{
-    return t.kind == TERM_VAR ? vset_one(t.id) : 0;
-}
-
 /* By the first column that has the variable: rules declare no types. */
 enum type gen_var_type(const struct cq *q, uint32_t var)
 {
@@ -71,7 +66,7 @@ static enum status list_cmps(struct gen *g)
     const struct cq *q = g->p->q;
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         const struct cmp *c = &q->cmps[i];
-        vset both = term_var(c->l) | term_var(c->r);
+        vset both = cmp_vars(c);
         bool decided = c->l.kind != TERM_VAR || c->r.kind != TERM_VAR;
         for (size_t k = 0; k < g->p->n_atoms; k++)
             decided |= vset_sub(both, atom_vars(q, g->p->atoms[k]));
