@@ -7,26 +7,11 @@ import math
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
 
+from outside import ask as run, check, end, write
+
 SOURCE = os.environ["DPC_SOURCE"]
-DPCOUNT = os.environ["DPC_BUILD"] + "/dpcount"
-problems = []
-
-
-def check(what, ok, more=""):
-    if not ok:
-        problems.append(f"{what} {more}")
-
-
-def run(*args):
-    r = subprocess.run([DPCOUNT] + list(args), capture_output=True, text=True, timeout=60)
-    try:
-        return r.returncode, json.loads(r.stdout)
-    except ValueError:
-        return r.returncode, r.stdout
 
 
 def release(*args, epsilon="1", delta="1e-6", ledger="l", db="data"):
@@ -41,12 +26,6 @@ def quote(*args, epsilon="1", delta="1e-6"):
 def balance(ledger="l"):
     b = run("budget", "show", "--format", "json", "--ledger", ledger)[1]
     return b["spent"], b["delta_spent"]
-
-
-def write(name, text):
-    os.makedirs(os.path.dirname(name), exist_ok=True)
-    with open(name, "w") as f:
-        f.write(text)
 
 
 def keys(answer):
@@ -221,6 +200,4 @@ for other in ("b", "c"):
                    "--delta", "1e-6", db="forms.db", delta=None)
     check("forms of zero", s == 0 and len(a["groups"]) == 1, str(a))
 
-if problems:
-    print("\n".join(problems))
-    sys.exit(1)
+end()

@@ -5,21 +5,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-DPCOUNT = os.environ["DPC_BUILD"] + "/dpcount"
-problems = []
-
-
-def check(what, ok, more=""):
-    if not ok:
-        problems.append(f"{what} {more}")
+import outside
+from outside import DPCOUNT, check, end, write
 
 
 def run(*args):
-    r = subprocess.run([DPCOUNT] + list(args), capture_output=True, text=True, timeout=60)
+    r = outside.run(*args)
     try:
         return r.returncode, json.loads(r.stdout), r.stderr
     except ValueError:
@@ -32,12 +26,6 @@ def release(*args, epsilon="0.1"):
 
 def spent(*args):
     return run("budget", "show", "--format", "json", "--ledger", "l", *args)[1]["spent"]
-
-
-def write(name, text):
-    os.makedirs(os.path.dirname(name), exist_ok=True)
-    with open(name, "w") as f:
-        f.write(text)
 
 
 folder = tempfile.TemporaryDirectory(prefix="dpc-release-")
@@ -164,8 +152,4 @@ check("check", status == 5 and a["holds"] is False and a["violations"][0]["found
 status, a, _ = run("check", "--format", "json", "--db", "data", "--constraint", "pat: id -> *")
 check("check holds", status == 0 and a["holds"] is True)
 
-for p in problems:
-    print(p)
-print(f"{len(problems)} problems")
-os.chdir("/")
-sys.exit(bool(problems))
+end()
