@@ -84,6 +84,8 @@ def passwords(server):
         time.sleep(0.05)
     for form, p in zip(forms, waiting):
         shown = cmdline(p.pid)
+        if os.environ.get("DPC_SLOW"):
+            continue  # these are valgrind's arguments, which it keeps
         check("process list", "SELECT COUNT" in shown and SECRET not in shown, shown)
     lock.stdin.write("COMMIT;\n")
     lock.stdin.close()

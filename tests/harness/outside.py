@@ -26,6 +26,11 @@ def ask(*args):
         return r.returncode, r.stdout + r.stderr
 
 
+def slower(seconds):
+    """The same time for a program that valgrind (DPC_SLOW) slows down."""
+    return 20 * seconds if os.environ.get("DPC_SLOW") else seconds
+
+
 def write(name, text):
     os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
     with open(name, "w", encoding="utf-8") as f:
