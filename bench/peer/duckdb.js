@@ -11,6 +11,7 @@ async function main() {
   const db = await instance.connect();
   await db.run("SET threads = 1");
   await db.run(`SET memory_limit = '${memory}'`);
+  await db.run(`SET temp_directory = '${packages}/spilled'`);
   for (const statement of setup) await db.run(statement);
   console.log("ready " + duckdb.version());
   for await (const line of readline.createInterface({ input: process.stdin })) {
