@@ -278,14 +278,14 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
     bool cells = false;
     TRY(strip_literals(l, v, n, step, position));
     for (size_t i = 0; i < n; i += step) {
+        if (!first || first->type == T_UNKNOWN)
+            first = v[i];
         if (is_untyped(v[i]))
             continue;
         cells |= v[i]->type == T_UNKNOWN;
         if (!common_type(t, v[i]->type, &t))
             return type_error(l, position, operator_at(l, position, op), first,
                               v[i]);
-        if (!first || first->type == T_UNKNOWN)
-            first = v[i];
     }
     if (cells && !is_cell_type(t))
         return undeclared(l, t, position);
