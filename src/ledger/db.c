@@ -5,8 +5,10 @@
 
 enum status db_error(sqlite3 *db, const char *what, struct err *err)
 {
-    int rc = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
-    if (rc == SQLITE_NOMEM)
+    int full = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+    int rc = full & 0xff;
+    /* only db_bind_rat leaves NULL */
+    if (rc == SQLITE_NOMEM || full == SQLITE_CONSTRAINT_NOTNULL)
         return err_nomem(err);
     if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB) {
         err_set(err, E_LEDGER, "%s: the file is damaged or not a ledger", what);
@@ -47,11 +49,12 @@ enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
     return s;
 }
 
-/* A failed bind (memory) leaves NULL, which NOT NULL columns refuse. */
+/* PRIVACY: not copied, so that it cannot fail for want of memory: a parameter
+ * that is not bound is NULL and equal to no name, and an account that is not
+ * found is not charged. The text stays until the statement is finalized. */
 void db_bind(sqlite3_stmt *st, int i, struct str s)
 {
-    sqlite3_bind_text64(st, i, s.p ? s.p : "", s.n, SQLITE_TRANSIENT,
-                        SQLITE_UTF8);
+    sqlite3_bind_text64(st, i, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
 struct str db_text(sqlite3_stmt *st, int col)
@@ -60,6 +63,7 @@ struct str db_text(sqlite3_stmt *st, int col)
     return (struct str){p, p ? (size_t)sqlite3_column_bytes(st, col) : 0};
 }
 
+/* Without memory it leaves NULL, which NOT NULL columns refuse. */
 void db_bind_rat(sqlite3_stmt *st, int i, struct arena *a, mpq_srcptr v)
 {
     struct sb b;
