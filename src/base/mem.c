@@ -23,6 +23,7 @@ void mem_init(struct mem *m, size_t limit)
     m->limit = limit;
     atomic_init(&m->over_limit, false);
     atomic_init(&m->fail_after, -1);
+    m->no_sharing = false;
 }
 
 /* Reserves n bytes of the budget; false when they are not to be had. */
@@ -163,7 +164,7 @@ static struct arena_block *add_block(struct arena *a, size_t n)
         size = BLOCK_MAX;
     if (n > SIZE_MAX - sizeof(struct arena_block))
         return NULL;
-    if (size < n + sizeof(struct arena_block))
+    if (a->mem->no_sharing || size < n + sizeof(struct arena_block))
         size = n + sizeof(struct arena_block);
     struct arena_block *b = mem_alloc(a->mem, size);
     if (!b)
@@ -181,7 +182,7 @@ void *arena_alloc(struct arena *a, size_t n)
     if (n > SIZE_MAX - ALIGN)
         return NULL;
     n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    if (!b || b->size - b->used < n) {
+    if (!b || b->size - b->used < n || a->mem->no_sharing) {
         b = add_block(a, n);
         if (!b)
             return NULL;

@@ -20,6 +20,7 @@ struct mem {
     size_t limit;           /* 0: none */
     atomic_bool over_limit; /* the limit, not the machine, said no */
     atomic_long fail_after; /* tests: allocations until failure; -1: never */
+    bool no_sharing; /* tests: each request to an arena is an allocation */
 };
 
 void mem_init(struct mem *m, size_t limit);

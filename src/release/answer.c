@@ -130,11 +130,9 @@ static bool take_escape(struct str *s)
            digits.n == 4;
 }
 
-/* A text as json_str writes it. */
+/* The rest of a text as json_str writes it, behind its first quotation mark. */
 static bool take_text(struct str *s)
 {
-    if (!take(s, "\""))
-        return false;
     while (s->n && s->p[0] != '"') {
         if ((unsigned char)s->p[0] < ' ')
             return false;
@@ -157,7 +155,7 @@ static bool take_key(struct str *s, struct str *out)
     if (!take(s, "["))
         return false;
     do {
-        bool text = s->n && s->p[0] == '"';
+        bool text = take(s, "\"");
         if (text ? !take_text(s) : !take(s, "null") && !take_integer(s, &item))
             return false;
     } while (take(s, ", "));

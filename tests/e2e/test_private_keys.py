@@ -92,6 +92,8 @@ status, a = run("release", "--format", "json", "--ledger", "l", "--db", "data", 
 check("options in SQL", status == 0 and a["delta"] == 1e-6 and keys(a) == SHOWN, str(a))
 a = release("--groups", "sex=F", "SELECT town, sex, COUNT(*) FROM pat GROUP BY town, sex")[1]
 check("declared part", ("Oslo", "F") in keys(a) and all(k[1] == "F" for k in keys(a)), str(a))
+both = release("--groups", "sex=F,M", "SELECT town, sex, COUNT(*) FROM pat GROUP BY town, sex")[1]
+check("two values", not both["repeated"] and {k[1] for k in keys(both)} == {"F", "M"}, str(both))
 b = release("--groups", "town=F", "SELECT town, sex, COUNT(*) FROM pat GROUP BY town, sex")[1]
 check("the same list of another column is another question", not b["repeated"] and keys(b) == [], str(b))
 a = release("--public", "town", "--constraint", "town: name -> *",

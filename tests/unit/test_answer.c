@@ -104,8 +104,14 @@ static void memory_runs_out(void **state)
     size_t n = (size_t)sprintf(text, "{\"answers\": [");
     for (int i = 0; i < 2000; i++)
         n += (size_t)sprintf(text + n, "%s%040d", i ? ", 7" : "7", i);
-    sprintf(text + n, "], \"error\": []}");
+    n += (size_t)sprintf(text + n, "], \"error\": []");
+    sprintf(text + n, "}");
     assert_true(oom_sweep(read_many, text) > 3);
+    n += (size_t)sprintf(text + n, ", \"keys\": [");
+    for (int i = 0; i < 2000; i++)
+        n += (size_t)sprintf(text + n, "%s[%d]", i ? ", " : "", i);
+    sprintf(text + n, "]}");
+    assert_true(oom_sweep(read_many, text) > 6);
 }
 
 int main(void)
