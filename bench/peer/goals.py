@@ -39,9 +39,9 @@ def least(got):
 
 
 def enough(task, peer, ours):
-    """CPU seconds of the peer that show the bound, with a tenth to spare."""
+    """CPU seconds of the peer that show the bound, with a quarter to spare."""
     must = FASTER.get((task["kind"], peer)) or FASTER.get((task["name"], peer)) or (0,)
-    return 1.1 * must[0] * ours.get("cpu", 0) / 1e3
+    return 1.25 * must[0] * ours.get("cpu", 0) / 1e3
 
 
 def table(head, rows):
