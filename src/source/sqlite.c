@@ -87,10 +87,22 @@ static enum type type_of(const char *decl)
     return T_UNKNOWN;
 }
 
+/* A NULL is empty; no pointer: memory is out. */
 static struct str column_str(struct arena *a, sqlite3_stmt *st, int i)
 {
-    const char *p = (const char *)sqlite3_column_text(st, i);
-    return str_copy(a, str_of(p ? p : ""));
+    bool null = sqlite3_column_type(st, i) == SQLITE_NULL;
+    const char *p = null ? "" : (const char *)sqlite3_column_text(st, i);
+    return p ? str_copy(a, str_of(p)) : (struct str){0};
+}
+
+/* Rows that end early must not pass for all: half a key is none. */
+static enum status ended(struct source *src, sqlite3_stmt *st, int rc,
+                         enum status s, struct err *err)
+{
+    if (s == OK && rc != SQLITE_DONE)
+        s = sqlite_failed(src, "read", err);
+    sqlite3_finalize(st);
+    return s;
 }
 
 /* PRAGMA name("arg"), as a table-valued function would be, in any version. */
@@ -112,14 +124,14 @@ static enum status read_column(struct source *src, sqlite3_stmt *st,
                                column_list *cols, struct src_key *pk,
                                struct err *err)
 {
-    const char *decl = (const char *)sqlite3_column_text(st, 2);
+    struct str decl = column_str(&src->arena, st, 2);
     int key = sqlite3_column_int(st, 5);
     struct src_column c = {.name = column_str(&src->arena, st, 1),
-                           .type = type_of(decl)};
+                           .type = type_of(decl.p)};
     /* SQLite lets a PRIMARY KEY be NULL unless it is the row id; the loader
      * refuses a NULL there. */
     c.not_null = sqlite3_column_int(st, 3) || key > 0;
-    if (!c.name.p || !VEC_PUSH(&src->arena, cols, c))
+    if (!decl.p || !c.name.p || !VEC_PUSH(&src->arena, cols, c))
         return err_nomem(err);
     if (key > 0) {
         uint32_t *p = NEWS(&src->arena, uint32_t, pk->n_cols + 1);
@@ -145,9 +157,7 @@ static enum status read_columns(struct source *src, struct src_table *t,
     while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW)
         if (sqlite3_column_int(st, 6) != 1) /* of a virtual table, hidden */
             s = read_column(src, st, &cols, &pk, err);
-    if (s == OK && rc != SQLITE_DONE)
-        s = sqlite_failed(src, "read", err);
-    sqlite3_finalize(st);
+    s = ended(src, st, rc, s, err);
     t->cols = cols.p;
     t->n_cols = cols.n;
     if (s == OK && pk.n_cols && !VEC_PUSH(&src->arena, &t->keys, pk))
@@ -173,7 +183,8 @@ static enum status read_index(struct source *src, struct src_table *t,
     if (!k.cols)
         return err_nomem(err);
     TRY(pragma(src, "index_info", index, &st, err));
-    while (sqlite3_step(st) == SQLITE_ROW) {
+    int rc;
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
         int cid = sqlite3_column_int(st, 1);
         struct str name = column_str(&src->arena, st, 2);
         uint32_t c = cid < 0 || !name.p ? UINT32_MAX : find_column(t, name);
@@ -184,7 +195,7 @@ static enum status read_index(struct source *src, struct src_table *t,
         if (is_key)
             k.cols[k.n_cols++] = c;
     }
-    sqlite3_finalize(st);
+    TRY(ended(src, st, rc, OK, err));
     if (is_key && k.n_cols && !VEC_PUSH(&src->arena, &t->keys, k))
         return err_nomem(err);
     return OK;
@@ -197,13 +208,15 @@ static enum status read_indexes(struct source *src, struct src_table *t,
     sqlite3_stmt *st;
     enum status s = OK;
     TRY(pragma(src, "index_list", t->name, &st, err));
-    while (s == OK && sqlite3_step(st) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(st, 1);
-        if (name && sqlite3_column_int(st, 2) && !sqlite3_column_int(st, 4))
-            s = read_index(src, t, str_of(name), err);
+    int rc = SQLITE_DONE;
+    while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+        struct str name = column_str(&src->arena, st, 1);
+        if (!name.p)
+            s = err_nomem(err);
+        else if (sqlite3_column_int(st, 2) && !sqlite3_column_int(st, 4))
+            s = read_index(src, t, name, err);
     }
-    sqlite3_finalize(st);
-    return s;
+    return ended(src, st, rc, s, err);
 }
 
 /* id, seq, table, from, to, ...; a new id starts a new key. */
@@ -239,10 +252,10 @@ static enum status read_fks(struct source *src, struct src_table *t,
     sqlite3_stmt *st;
     enum status s = OK;
     TRY(pragma(src, "foreign_key_list", t->name, &st, err));
-    while (s == OK && sqlite3_step(st) == SQLITE_ROW)
+    int rc = SQLITE_DONE;
+    while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW)
         s = read_fk_row(src, t, st, err);
-    sqlite3_finalize(st);
-    return s;
+    return ended(src, st, rc, s, err);
 }
 
 static enum status read_table(struct source *src, struct str name,
@@ -273,22 +286,25 @@ static enum status mark_shadows(struct source *src, struct err *err)
     sb_init(&b, &src->arena);
     sb_cstr(&b, "PRAGMA main.table_list");
     TRY(prepare(src, &b, &st, err));
-    while (sqlite3_step(st) == SQLITE_ROW) {
+    enum status s = OK;
+    int rc = SQLITE_DONE;
+    while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(st, 1);
         const char *type = (const char *)sqlite3_column_text(st, 2);
-        for (size_t i = 0; name && type && i < src->tables.n; i++)
+        if (!name || !type)
+            s = err_nomem(err);
+        for (size_t i = 0; s == OK && i < src->tables.n; i++)
             if (!strcmp(type, "shadow") && str_is(src->tables.p[i].name, name))
                 src->tables.p[i].refused = "part of a virtual table";
     }
-    sqlite3_finalize(st);
-    return OK;
+    return ended(src, st, rc, s, err);
 }
 
 static const char *refusal(const char *type, const char *sql)
 {
     if (!strcmp(type, "view"))
         return "a view";
-    return sql && !sqlite3_strnicmp(sql, "CREATE VIRTUAL TABLE", 20)
+    return !sqlite3_strnicmp(sql, "CREATE VIRTUAL TABLE", 20)
                ? "a virtual table"
                : NULL;
 }
@@ -309,12 +325,11 @@ static enum status read_tables(struct source *src, struct err *err)
         struct str name = column_str(&src->arena, st, 0);
         const char *type = (const char *)sqlite3_column_text(st, 1);
         const char *sql = (const char *)sqlite3_column_text(st, 2);
-        s = name.p && type ? read_table(src, name, refusal(type, sql), err)
-                           : err_nomem(err);
+        s = name.p && type && sql
+                ? read_table(src, name, refusal(type, sql), err)
+                : err_nomem(err);
     }
-    if (s == OK && rc != SQLITE_DONE)
-        s = sqlite_failed(src, "read", err);
-    sqlite3_finalize(st);
+    s = ended(src, st, rc, s, err);
     return s == OK ? mark_shadows(src, err) : s;
 }
 

@@ -9,24 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sqlite3.h>
 #include <cmocka.h>
 
 #include "harness/scratch.h"
+#include "harness/sqlite_memory.h"
 #include "ledger/ledger.h"
-
-static sqlite3_mem_methods usual;
-static long left = -1; /* requests until one fails; below zero: none will */
-
-static void *failing_malloc(int n)
-{
-    return left >= 0 && !left-- ? NULL : usual.xMalloc(n);
-}
-
-static void *failing_realloc(void *p, int n)
-{
-    return left >= 0 && !left-- ? NULL : usual.xRealloc(p, n);
-}
 
 struct fixture {
     char dir[SCRATCH_PATH], path[80];
@@ -81,10 +68,9 @@ static enum status grant(struct fixture *f, struct str analyst)
 static bool one_failure(struct fixture *f, long n, struct str analyst,
                         enum status (*call)(struct fixture *, struct str))
 {
-    left = n;
+    sqlite_memory_fail(n);
     enum status s = call(f, analyst);
-    bool failed = left < 0;
-    left = -1;
+    bool failed = sqlite_memory_failed();
     if (s != OK && s != E_NOMEM)
         fail_msg("request %ld: %s: %s", n, status_code(s), f->err.message);
     if (ledger_verify(f->l, &f->err) != OK)
@@ -126,13 +112,7 @@ static void a_late_cap(void **state)
 
 int main(void)
 {
-    /* no memory set aside, which would serve the small requests */
-    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
-    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual);
-    sqlite3_mem_methods failing = usual;
-    failing.xMalloc = failing_malloc;
-    failing.xRealloc = failing_realloc;
-    sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
+    sqlite_memory_watch();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_charge),
         cmocka_unit_test(a_late_cap),
