@@ -96,7 +96,8 @@ static bool may_be(const struct asked *q, enum status st)
 static void sweep(const struct asked *q)
 {
     bool ok;
-    long n = 0;
+    /* under valgrind a release takes a second */
+    long n = 0, step = q->each && getenv("DPC_SLOW") ? 11 : 1;
     enum status st;
     uint64_t answered = 0, before = charges(&ok);
     do {
@@ -114,13 +115,13 @@ static void sweep(const struct asked *q)
         assert_int_equal(atomic_load(&s->mem.used), base);
         result_free(r);
         session_free(s);
-        n++;
+        n += step;
     } while (st != OK && n < 100000);
     uint64_t after = charges(&ok);
     assert_true(ok);
     assert_true(q->free ? after == before : after - before >= answered);
     assert_true(n > 3);
-    print_message("%s: %ld\n", q->query, n - 1);
+    print_message("%s: %ld\n", q->query, n - step);
 }
 
 static void global(void **state)
