@@ -35,9 +35,11 @@ void account_fini(struct account *a)
 static enum status read_account(sqlite3_stmt *st, struct account *out,
                                 struct err *err)
 {
+    struct str how = db_text(st, 0);
     out->found = true;
-    out->composition =
-        str_is(db_text(st, 0), "zcdp") ? COMPOSE_ZCDP : COMPOSE_SUM;
+    out->composition = str_is(how, "zcdp") ? COMPOSE_ZCDP : COMPOSE_SUM;
+    if (out->composition == COMPOSE_SUM && !str_is(how, "sum"))
+        return err_set(err, E_LEDGER, "the ledger adds up in an unknown way");
     TRY(db_rat(st, 1, out->epsilon_total, err));
     TRY(db_rat(st, 2, out->delta_total, err));
     TRY(db_rat(st, 3, out->epsilon, err));
@@ -345,8 +347,8 @@ static enum status verify_all(struct ledger *l, struct arena *a,
             s = db_error(l->db, "could not read the ledger", err);
             break;
         }
-        d = str_copy(a, db_text(st, 0));
-        n = str_copy(a, db_text(st, 1));
+        d = db_copy(a, st, 0);
+        n = db_copy(a, st, 1);
         s = d.p && n.p ? verify_one(l, d, n, err) : err_nomem(err);
     }
     sqlite3_finalize(st);

@@ -128,7 +128,7 @@ static enum status insert_charge(struct ledger *l, struct arena *a,
     enum status s = OK;
     if (sqlite3_step(st) != SQLITE_ROW)
         s = db_error(l->db, "could not write the ledger", err);
-    else if (!(*out_receipt = str_copy(a, db_text(st, 0))).p)
+    else if (!(*out_receipt = db_copy(a, st, 0)).p)
         s = err_nomem(err);
     else if (sqlite3_step(st) != SQLITE_DONE)
         s = db_error(l->db, "could not write the ledger", err);
@@ -207,8 +207,8 @@ enum status ledger_find(struct ledger *l, struct arena *a,
     int rc = sqlite3_step(st);
     enum status s = OK;
     if (rc == SQLITE_ROW) {
-        *out_answer = str_copy(a, db_text(st, 0));
-        *out_receipt = str_copy(a, db_text(st, 1));
+        *out_answer = db_copy(a, st, 0);
+        *out_receipt = db_copy(a, st, 1);
         s = out_answer->p && out_receipt->p ? OK : err_nomem(err);
     } else if (rc != SQLITE_DONE) {
         s = db_error(l->db, "could not read the ledger", err);

@@ -63,6 +63,12 @@ struct str db_text(sqlite3_stmt *st, int col)
     return (struct str){p, p ? (size_t)sqlite3_column_bytes(st, col) : 0};
 }
 
+struct str db_copy(struct arena *a, sqlite3_stmt *st, int col)
+{
+    struct str s = db_text(st, col);
+    return s.p ? str_copy(a, s) : s;
+}
+
 /* Without memory it leaves NULL, which NOT NULL columns refuse. */
 void db_bind_rat(sqlite3_stmt *st, int i, struct arena *a, mpq_srcptr v)
 {

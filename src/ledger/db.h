@@ -26,8 +26,11 @@ enum status db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out,
 /* Steps a statement that returns no row, then finalises it. */
 enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
                    struct err *err) WARN_UNUSED;
-void db_bind(sqlite3_stmt *st, int i, struct str s); /* copies */
-struct str db_text(sqlite3_stmt *st, int col);       /* until the next step */
+/* Does not copy: the text must stay until the statement is finalised. */
+void db_bind(sqlite3_stmt *st, int i, struct str s);
+struct str db_text(sqlite3_stmt *st, int col); /* until the next step */
+/* Of a column that is not NULL; no pointer: memory is out. */
+struct str db_copy(struct arena *a, sqlite3_stmt *st, int col);
 void db_bind_rat(sqlite3_stmt *st, int i, struct arena *a, mpq_srcptr v);
 enum status db_rat(sqlite3_stmt *st, int col, mpq_t out,
                    struct err *err) WARN_UNUSED;

@@ -293,6 +293,15 @@ static void tampering_shows(void **state)
     assert_int_equal(sqlite3_exec(db, "UPDATE budget SET spent_epsilon = '0.5'",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA ignore_check_constraints = ON;"
+                                  "UPDATE budget SET composition = 'other'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(hold(&f, "0.1", "0", "0", &receipt), E_LEDGER);
+    assert_int_equal(sqlite3_exec(db, "UPDATE budget SET composition = 'sum'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     sqlite3_close(db);
     stop(&f);
 }
