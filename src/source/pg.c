@@ -109,6 +109,13 @@ static bool succeeded(const PGresult *res)
     return s == PGRES_TUPLES_OK || s == PGRES_COMMAND_OK || s == PGRES_COPY_OUT;
 }
 
+/* The next query can be sent when this one has no results left. */
+static void read_out(PGconn *conn)
+{
+    for (PGresult *rest; (rest = PQgetResult(conn));)
+        PQclear(rest);
+}
+
 enum status pg_query(struct source *src, const char *sql, struct ticker *t,
                      PGresult **out, struct err *err)
 {
@@ -124,11 +131,11 @@ enum status pg_query(struct source *src, const char *sql, struct ticker *t,
     if (!succeeded(res)) {
         enum status s = pg_failed(src, "query", res, err);
         PQclear(res);
+        read_out(conn);
         return s;
     }
     if (PQresultStatus(res) != PGRES_COPY_OUT)
-        for (PGresult *rest; (rest = PQgetResult(conn));)
-            PQclear(rest);
+        read_out(conn);
     *out = res;
     return OK;
 }

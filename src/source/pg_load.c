@@ -80,12 +80,14 @@ static enum status stream(struct copy *c)
         TRY(drain(c, &done));
     }
     enum status s = OK;
+    bool whole = false; /* the server said that these were all rows */
     for (PGresult *res; (res = PQgetResult(c->src->pg->conn));) {
         if (s == OK && PQresultStatus(res) != PGRES_COMMAND_OK)
             s = pg_failed(c->src, "read from", res, c->err);
+        whole = s == OK;
         PQclear(res);
     }
-    return s;
+    return s == OK && !whole ? pg_failed(c->src, "read from", NULL, c->err) : s;
 }
 
 /* Stops a COPY that is not read to its end; the connection is not used

@@ -7,9 +7,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 #include "harness/pg_server.h"
+#include "source/pg.h"
 #include "source/source.h"
 
 struct fix {
@@ -399,24 +401,39 @@ static void no_passwords(void **state)
     }
 }
 
+static enum status query(struct fix *f, const char *sql)
+{
+    PGresult *res = NULL;
+    enum status s = pg_query(f->src, sql, NULL, &res, &f->err);
+    PQclear(res);
+    return s;
+}
+
+/* What the server does not have is asked for in a savepoint, and the
+ * transaction goes on. */
+static void after_a_failure(void **state)
+{
+    struct fix *f = *state;
+    NEED_SERVER;
+    assert_int_equal(open_at(f, pg_server()), OK);
+    assert_int_equal(query(f, "SAVEPOINT here"), OK);
+    assert_int_not_equal(query(f, "SELECT no_such_function()"), OK);
+    assert_int_equal(query(f, "ROLLBACK TO SAVEPOINT here"), OK);
+    assert_int_equal(query(f, "SELECT 1"), OK);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(types),
-        T(numerics),
-        T(special_numbers),
-        T(catalogue),
-        T(refused),
-        T(snapshot),
-        T(odd_names),
-        T(version),
-        T(wanted),
-        T(declared),
-        T(cancelled),
-        T(lost_connection),
-        T(lost_in_the_middle),
+        T(types),           T(numerics),
+        T(special_numbers), T(catalogue),
+        T(refused),         T(snapshot),
+        T(after_a_failure), T(odd_names),
+        T(version),         T(wanted),
+        T(declared),        T(cancelled),
+        T(lost_connection), T(lost_in_the_middle),
         T(no_passwords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
