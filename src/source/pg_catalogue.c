@@ -298,7 +298,9 @@ static enum status add_key(struct reading *r, const PGresult *res, int row)
     struct src_table *t = &r->src->tables.p[k->index];
     size_t n = read_numbers(PQgetvalue(res, row, 1), nums, MAX_KEY);
     size_t n_key = number_at(res, row, 2); /* without INCLUDE columns */
-    struct src_key key = {.n_cols = n_key < n ? n_key : n};
+    if (n < n_key) /* more than are read here: part of a key is none */
+        return OK;
+    struct src_key key = {.n_cols = n_key};
     key.cols = NEWS(&r->src->arena, uint32_t, MAX_KEY);
     if (!key.cols)
         return err_nomem(r->err);

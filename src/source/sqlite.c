@@ -187,7 +187,9 @@ static enum status read_index(struct source *src, struct src_table *t,
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
         int cid = sqlite3_column_int(st, 1);
         struct str name = column_str(&src->arena, st, 2);
-        uint32_t c = cid < 0 || !name.p ? UINT32_MAX : find_column(t, name);
+        if (!name.p)
+            return ended(src, st, rc, err_nomem(err), err);
+        uint32_t c = cid < 0 ? UINT32_MAX : find_column(t, name);
         /* find_column gives a number only where there are columns. */
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
         is_key = is_key && c != UINT32_MAX && t->cols[c].not_null &&
