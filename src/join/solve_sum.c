@@ -132,7 +132,7 @@ __int128 runner_sum(struct runner *r, uint32_t level)
 struct sum_job {
     struct plan *p;
     uint32_t chunk;
-    atomic_uint next;
+    atomic_uint_fast64_t next; /* passes the last id by some chunks */
     atomic_bool wide;
     struct kernel k;
     __int128 sums[256];
@@ -162,11 +162,11 @@ static enum status sum_worker(void *ctx, unsigned number)
     enum status s = runner_open(&r, p, &err);
     __int128 sum = 0;
     while (s == OK) {
-        uint32_t at = atomic_fetch_add(&job->next, job->chunk);
+        uint64_t next = atomic_fetch_add(&job->next, job->chunk);
         r.stop = r.stop || join_cancelled(p->j);
-        if (at >= p->g.v[v].n || atomic_load(&job->wide) || r.stop || r.wide)
+        if (next >= p->g.v[v].n || atomic_load(&job->wide) || r.stop || r.wide)
             break;
-        uint32_t left = p->g.v[v].n - at;
+        uint32_t at = (uint32_t)next, left = p->g.v[v].n - at;
         uint32_t end = at + (left < job->chunk ? left : job->chunk);
         if (job->k.ok)
             sum += kernel_sum(&job->k, &r, at, end);
