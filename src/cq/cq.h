@@ -151,6 +151,8 @@ vset cq_free(const struct cq *q);                  /* variables among outs */
 vset atom_vars(const struct cq *q, uint32_t atom); /* row id and calcs too */
 vset cq_vars_of(const struct cq *q, aset atoms);
 vset cq_filter_vars(const struct cq *q); /* in comparisons, preds, calcs */
+/* An order comparison (not only !=) has the variable. */
+bool cq_is_ordered(const struct cq *q, uint32_t v);
 aset cq_atoms_of_table(const struct cq *q, uint32_t table);
 aset cq_private_atoms(const struct cq *q);
 bool cq_is_full(const struct cq *q); /* every variable is an output */

@@ -32,6 +32,14 @@ vset cq_vars_of(const struct cq *q, aset atoms)
     return s;
 }
 
+bool cq_is_ordered(const struct cq *q, uint32_t v)
+{
+    for (uint32_t i = 0; i < q->n_cmps; i++)
+        if (q->cmps[i].op != CMP_NE && vset_has(cmp_vars(&q->cmps[i]), v))
+            return true;
+    return false;
+}
+
 vset cq_filter_vars(const struct cq *q)
 {
     vset s = 0;

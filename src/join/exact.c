@@ -11,14 +11,6 @@
  */
 #include "join/impl.h"
 
-static bool has_order(const struct cq *q, uint32_t v)
-{
-    for (uint32_t i = 0; i < q->n_cmps; i++)
-        if (q->cmps[i].op != CMP_NE && vset_has(cmp_vars(&q->cmps[i]), v))
-            return true;
-    return false;
-}
-
 static vset outside_vars(const struct join *j, vset inside)
 {
     vset out = 0;
@@ -26,7 +18,7 @@ static vset outside_vars(const struct join *j, vset inside)
         out |= vset_one(j->cmps[i].l) | vset_one(j->cmps[i].r);
     out &= ~inside;
     VSET_EACH (v, out)
-        if (!has_order(j->q, v))
+        if (!cq_is_ordered(j->q, v))
             out &= ~vset_one(v);
     return out;
 }

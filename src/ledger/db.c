@@ -7,7 +7,7 @@ enum status db_error(sqlite3 *db, const char *what, struct err *err)
 {
     int full = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     int rc = full & 0xff;
-    /* only db_bind_rat leaves NULL */
+    /* db_bind_rat leaves NULL where memory is out */
     if (rc == SQLITE_NOMEM || full == SQLITE_CONSTRAINT_NOTNULL)
         return err_nomem(err);
     if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB) {

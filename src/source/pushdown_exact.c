@@ -18,14 +18,6 @@
  */
 #include "source/pushdown_gen.h"
 
-static bool has_order(const struct cq *q, uint32_t v)
-{
-    for (uint32_t i = 0; i < q->n_cmps; i++)
-        if (q->cmps[i].op != CMP_NE && vset_has(cmp_vars(&q->cmps[i]), v))
-            return true;
-    return false;
-}
-
 vset exact_outside(const struct cq *q, aset f)
 {
     vset inside = cq_vars_of(q, f), out = 0;
@@ -34,7 +26,7 @@ vset exact_outside(const struct cq *q, aset f)
             out |= cmp_vars(&q->cmps[i]);
     out &= ~inside;
     VSET_EACH (v, out)
-        if (!has_order(q, v))
+        if (!cq_is_ordered(q, v))
             out &= ~vset_one(v);
     return out;
 }
