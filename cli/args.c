@@ -6,7 +6,6 @@
  */
 #include "cli.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static bool wants_json(int argc, char **argv)
@@ -21,12 +20,15 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
-static const struct option *find_option(const char *name, size_t n)
+enum { MAX_OPTIONS = 256 };
+
+/* The option of that name, and its place in the table. */
+static bool find_option(const char *name, size_t n, dpc_option *out, size_t *at)
 {
-    for (size_t i = 0; i < n_options; i++)
-        if (strlen(options[i].name) == n && !strncmp(options[i].name, name, n))
-            return &options[i];
-    return NULL;
+    for (*at = 0; *at < MAX_OPTIONS && dpc_option_at(*at, out); ++*at)
+        if (strlen(out->name) == n && !strncmp(out->name, name, n))
+            return true;
+    return false;
 }
 
 static const struct command *find_command(int argc, char **argv, int *used,
@@ -45,18 +47,8 @@ static const struct command *find_command(int argc, char **argv, int *used,
     return NULL;
 }
 
-static bool repeats(const struct option *o)
-{
-    static const char *const many[] = {"table",      "private", "public",
-                                       "constraint", "groups",  "param"};
-    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++)
-        if (!strcmp(o->name, many[i]))
-            return true;
-    return false;
-}
-
 /* Options that the program itself takes; false: one of the session's. */
-static bool own_option(const struct option *o, const char *value,
+static bool own_option(const dpc_option *o, const char *value,
                        struct invocation *inv, int *status)
 {
     *status = 0;
@@ -88,22 +80,21 @@ static void strike_out(char *s)
         memset(s, 'x', strlen(s));
 }
 
-static int one_option(const struct option *o, char *value, uint64_t *seen,
+static int one_option(const dpc_option *o, size_t at, char *value, bool *seen,
                       dpc_session *s, struct invocation *inv)
 {
     int status;
-    uint64_t bit = (uint64_t)1 << (o - options);
-    if (!(o->bits & inv->command->bit))
+    if (!command_takes(inv->command, o))
         return usage_error(inv->json, "this command does not take option",
                            o->name, "See dpcount COMMAND --help.");
-    if ((*seen & bit) && !repeats(o))
+    if (seen[at] && !o->repeats)
         return usage_error(inv->json, "option given twice:", o->name, "");
-    *seen |= bit;
+    seen[at] = true;
     if (own_option(o, value, inv, &status))
         return status;
     if (!strcmp(o->name, "owner"))
         inv->owner_flag = true;
-    if (dpc_set(s, o->name, o->arg ? value : "yes")) {
+    if (dpc_set(s, o->name, o->argument ? value : "yes")) {
         print_error(s, NULL, inv->json);
         return DPC_USAGE;
     }
@@ -112,30 +103,30 @@ static int one_option(const struct option *o, char *value, uint64_t *seen,
     return 0;
 }
 
-static int long_option(int argc, char **argv, int *i, uint64_t *seen,
+static int long_option(int argc, char **argv, int *i, bool *seen,
                        dpc_session *s, struct invocation *inv)
 {
     char *name = argv[*i] + 2;
     char *eq = strchr(name, '=');
-    const struct option *o =
-        find_option(name, eq ? (size_t)(eq - name) : strlen(name));
-    if (!o) {
+    dpc_option o;
+    size_t at;
+    if (!find_option(name, eq ? (size_t)(eq - name) : strlen(name), &o, &at)) {
         if (eq)
             *eq = 0; /* its value may be a secret */
         return usage_error(inv->json, "unknown option", argv[*i],
                            "See dpcount --help.");
     }
     char *value = eq ? eq + 1 : NULL;
-    if (o->arg && !value) {
+    if (o.argument && !value) {
         if (*i + 1 >= argc)
-            return usage_error(inv->json, "this option needs a value:", o->name,
+            return usage_error(inv->json, "this option needs a value:", o.name,
                                "");
         value = argv[++*i];
-    } else if (!o->arg && value) {
-        return usage_error(inv->json, "this option takes no value:", o->name,
+    } else if (!o.argument && value) {
+        return usage_error(inv->json, "this option takes no value:", o.name,
                            "");
     }
-    return one_option(o, value, seen, s, inv);
+    return one_option(&o, at, value, seen, s, inv);
 }
 
 static int take_query(const char *arg, struct invocation *inv)
@@ -156,7 +147,7 @@ static int take_query(const char *arg, struct invocation *inv)
 static int rest(int argc, char **argv, int i, dpc_session *s,
                 struct invocation *inv)
 {
-    uint64_t seen = 0;
+    bool seen[MAX_OPTIONS] = {false};
     bool only_query = false;
     int status = 0;
     for (; !status && i < argc; i++) {
@@ -165,7 +156,7 @@ static int rest(int argc, char **argv, int i, dpc_session *s,
         else if (!only_query && !strcmp(argv[i], "-h"))
             inv->wants_help = true;
         else if (!only_query && !strncmp(argv[i], "--", 2))
-            status = long_option(argc, argv, &i, &seen, s, inv);
+            status = long_option(argc, argv, &i, seen, s, inv);
         else
             status = take_query(argv[i], inv);
     }

@@ -11,46 +11,23 @@
 
 #include "dpcount.h"
 
-/* Which commands take an option. */
-enum {
-    C_ANALYZE = 1,
-    C_QUOTE = 2,
-    C_SENSITIVITY = 4,
-    C_COUNT = 8,
-    C_RELEASE = 16,
-    C_BUDGET_INIT = 32,
-    C_BUDGET_SHOW = 64,
-    C_BUDGET_HISTORY = 128,
-    C_BUDGET_GRANT = 256,
-    C_EXPLAIN = 512,
-    C_POLICY = 1024,
-    C_CHECK = 2048,
-};
-
 typedef dpc_status question_fn(dpc_session *s, const char *query,
                                dpc_result **out);
 typedef dpc_status command_fn(dpc_session *s, dpc_result **out);
 
 struct command {
     const char *name, *sub; /* sub: second word, or NULL */
-    unsigned bit;
-    question_fn *question; /* takes a query, or */
-    command_fn *command;   /* does not */
-    bool owner;            /* prints private numbers */
-    const char *summary;   /* one line */
-    const char *help;      /* what it does, in a few lines, with examples */
+    question_fn *question;  /* takes a query, or */
+    command_fn *command;    /* does not */
+    bool owner;             /* prints private numbers */
+    const char *summary;    /* one line */
+    const char *help;       /* what it does, in a few lines, with examples */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
 
-struct option {
-    const char *name; /* without dashes */
-    const char *arg;  /* NULL: a flag */
-    unsigned bits;    /* commands that take it */
-    const char *help;
-};
-extern const struct option options[];
-extern const size_t n_options;
+/* Does the command take the option? */
+bool command_takes(const struct command *c, const dpc_option *o);
 
 /* What the arguments say. */
 struct invocation {

@@ -1,7 +1,23 @@
-/* Help, made from the tables in commands.c. */
+/* Help, made from the commands and the library's table of options. */
 #include <string.h>
 
 #include "cli.h"
+
+bool command_takes(const struct command *c, const dpc_option *o)
+{
+    char name[32];
+    size_t n = (size_t)snprintf(name, sizeof name, "%s%s%s", c->name,
+                                c->sub ? " " : "", c->sub ? c->sub : "");
+    const char *at = o->commands;
+    if (!strcmp(at, "*"))
+        return true;
+    for (; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, n) && (!at[n] || at[n] == ','))
+            return true;
+    }
+    return false;
+}
 
 static void command_line(FILE *to, const struct command *c)
 {
@@ -37,12 +53,13 @@ void help_command(FILE *to, const struct command *c)
     fprintf(to, "usage: dpcount %s%s%s [options]%s\n\n%s%s\n\n%s\n\noptions:\n",
             c->name, c->sub ? " " : "", c->sub ? c->sub : "",
             c->question ? " QUERY" : "", c->summary, asks ? "" : ".", c->help);
-    for (size_t i = 0; i < n_options; i++) {
+    dpc_option o;
+    for (size_t i = 0; dpc_option_at(i, &o); i++) {
         char left[64];
-        if (!(options[i].bits & c->bit))
+        if (!command_takes(c, &o))
             continue;
-        snprintf(left, sizeof left, "--%s %s", options[i].name,
-                 options[i].arg ? options[i].arg : "");
-        fprintf(to, "  %-22s %s\n", left, options[i].help);
+        snprintf(left, sizeof left, "--%s %s", o.name,
+                 o.argument ? o.argument : "");
+        fprintf(to, "  %-22s %s\n", left, o.help);
     }
 }

@@ -78,35 +78,71 @@ DPC_API void dpc_session_free(dpc_session *s);
  * groups, param) add to what was set; the others replace it. Flags (fresh,
  * owner, dot) take "yes" or "no". Values are checked when they are used.
  * DPC_USAGE for an unknown name. Since 0.1.
- *
- *   schema       file with CREATE TABLE statements
- *   policy       policy file (YAML)
- *   db           FILE.db, sqlite:FILE, folder of CSV files, postgresql://...
- *   table        name(col,col,...)=FILE
- *   private      table[,table...]
- *   public       table[,table...]
- *   constraint   'R: a -> b <= 3', '|R| <= 100'
- *   neighbours   add-drop-one (default) or change-one
- *   order        neighbours differ in at most this many rows
- *   groups       keys of GROUP BY: 'F,M', or 'sex=F,M'; with a delta, keys
- *                that are not named are found in the data, behind a threshold
- *   epsilon, delta, rho   decimal texts
- *   beta         smoothness; release chooses it when it is not set
- *   mechanism    discrete-laplace, smooth-laplace, ...
- *   filters      comparisons between tables: "inside" or "exact" residuals
- *   error-budget share of epsilon for a private error estimate, or "none"
- *   ledger       file of the privacy budget
- *   dataset, analyst      whose budget
- *   composition  sum (default) or zcdp; for dpc_budget_init
- *   fresh        pay again for a question that was answered
- *   deadline     seconds; a release answers then, not earlier
- *   owner-log    file for errors that only the owner may see
- *   threads, memory       limits: 4, 512M
- *   owner, dot   for dpc_explain; dot for dpc_analyze too
- *   witness-size for dpc_analyze: the change to show where there is no limit
- *   param        $1, $2, ... of the query in order, or name=value
  */
+/* clang-format off */
+/* options: begin
+ *
+ * The owner's:
+ *   schema        CREATE TABLE statements
+ *   policy        what is private, dependencies, neighbours, budget
+ *   private       these tables are private (as is every table not declared
+ *                 public)
+ *   public        these tables are public
+ *   constraint    'R: a -> b <= 3', 'R: (a, b) -> *', '|R| <= 1000'; may
+ *                 repeat
+ *   neighbours    add-drop-one (default) or change-one
+ *   order         neighbours differ in at most K rows
+ *   db            FILE.db, sqlite:FILE, folder of CSV files, postgresql://...
+ *   table         a delimited file; may repeat
+ *   engine        embedded (default), sql: the PostgreSQL server counts, or
+ *                 auto
+ *   threads       threads for counting
+ *   memory        limit on memory: 512M, 4G
+ *   deadline      answer then, not earlier, so that the time says nothing
+ *   owner-log     where reasons of failures go that only the owner may see
+ *   ledger        the privacy budget
+ *   dataset       which budget in the ledger
+ *   analyst       who asks
+ *   composition   sum (default) or zcdp
+ *   owner         also the private numbers of this instance (yes or no)
+ *
+ * The analyst's:
+ *   epsilon       the price in privacy: 1 is common, 0.1 is strict
+ *   delta         probability with which the guarantee may fail; default 0
+ *   rho           price as zero-concentrated privacy, not epsilon
+ *   mechanism     instead of the one the program chooses
+ *   beta          smoothness of the residual sensitivity
+ *   filters       comparisons between tables in a residual: inside (default)
+ *                 or exact
+ *   error-budget  part of epsilon for an error estimate (smooth noise; default
+ *                 a tenth)
+ *   groups        keys of GROUP BY: 'F,M' or 'sex=F,M'; may repeat
+ *   param         value of $1, $2, ... in order; may repeat
+ *   fresh         pay for a new answer to a question asked before (yes or no)
+ *   dot           a picture of the query for Graphviz (yes or no)
+ *   witness-size  where a row can change the count without limit: show a
+ *                 change by N
+ *
+ * options: end */
+/* clang-format on */
 DPC_API dpc_status dpc_set(dpc_session *s, const char *name, const char *value);
+
+/* What there is to set, as a table: for help, completion and forms. Since
+ * 0.2. */
+typedef struct dpc_option {
+    const char *name;     /* "error-budget" */
+    const char *argument; /* "E|none"; NULL: a flag, "yes" or "no" */
+    int repeats;          /* may be set more than once */
+    int analyst;          /* 1: what is asked and paid; 0: the owner's */
+    int program;          /* 1: an option of the program dpcount only */
+    const char *commands; /* that take it: "quote,budget init", or "*" */
+    const char *section;  /* of the manual: "RELEASE" */
+    const char *since;    /* "0.1" */
+    const char *help;     /* one line */
+    const char *manual;   /* a paragraph */
+} dpc_option;
+/* The i-th option from 0. Returns 0, and leaves *out alone, beyond the last. */
+DPC_API int dpc_option_at(size_t i, dpc_option *out);
 
 /*
  * Called from long calls about ten times a second with what is being done

@@ -38,6 +38,24 @@ dpc_status dpc_set(dpc_session *s, const char *name, const char *value)
         session_set(&s->s, str_of(name), str_of(value)));
 }
 
+int dpc_option_at(size_t i, dpc_option *out)
+{
+    if (i >= n_option_rows)
+        return 0;
+    const struct option_row *r = &option_rows[i];
+    *out = (dpc_option){.name = r->name,
+                        .argument = r->arg,
+                        .repeats = r->kind == OPTION_LIST,
+                        .analyst = r->side == OPTION_ANALYST,
+                        .program = r->kind == OPTION_SELF,
+                        .commands = r->commands,
+                        .section = r->section,
+                        .since = r->since,
+                        .help = r->help,
+                        .manual = r->manual};
+    return 1;
+}
+
 /* The two callback types differ in what they return. */
 static bool tick(void *ctx, const char *what, uint64_t done, uint64_t total)
 {

@@ -6,61 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-enum option_kind { TEXT, LIST, FLAG };
-
-static const struct option {
-    const char *name;
-    enum option_kind kind;
-    size_t offset;
-} table[] = {
-#define T(name, field)                                                         \
-    {                                                                          \
-        name, TEXT, offsetof(struct options, field)                            \
-    }
-#define L(name, field)                                                         \
-    {                                                                          \
-        name, LIST, offsetof(struct options, field)                            \
-    }
-#define F(name, field)                                                         \
-    {                                                                          \
-        name, FLAG, offsetof(struct options, field)                            \
-    }
-    T("schema", schema),
-    T("policy", policy),
-    T("db", db),
-    L("table", tables),
-    L("private", private_),
-    L("public", public_),
-    L("constraint", constraints),
-    L("groups", groups),
-    L("param", params),
-    T("neighbours", neighbours),
-    T("order", order),
-    T("epsilon", epsilon),
-    T("delta", delta),
-    T("rho", rho),
-    T("beta", beta),
-    T("mechanism", mechanism),
-    T("error-budget", error_budget),
-    T("ledger", ledger),
-    T("dataset", dataset),
-    T("analyst", analyst),
-    T("composition", composition),
-    T("deadline", deadline),
-    T("owner-log", owner_log),
-    T("engine", engine),
-    T("filters", filters),
-    T("witness-size", witness_size),
-    T("threads", threads),
-    T("memory", memory),
-    F("fresh", fresh),
-    F("owner", owner),
-    F("dot", dot),
-#undef T
-#undef L
-#undef F
-};
-
 enum status session_new(struct session **out, struct err *err)
 {
     struct mem boot; /* the block that holds the budget is not in it */
@@ -85,11 +30,12 @@ void session_free(struct session *s)
     mem_free(&boot, s, sizeof *s);
 }
 
-static const struct option *find(struct str name)
+static const struct option_row *find(struct str name)
 {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (str_is(name, table[i].name))
-            return &table[i];
+    for (size_t i = 0; i < n_option_rows; i++)
+        if (option_rows[i].kind != OPTION_SELF &&
+            str_is(name, option_rows[i].name))
+            return &option_rows[i];
     return NULL;
 }
 
@@ -106,16 +52,16 @@ static enum status set_flag(struct session *s, struct str name, bool *flag,
 
 enum status session_set(struct session *s, struct str name, struct str value)
 {
-    const struct option *o = find(name);
+    const struct option_row *o = find(name);
     if (!o)
         return err_set(&s->err, E_USAGE, "unknown option \"%.*s\"", PSTR(name));
     void *field = (char *)&s->opt + o->offset;
-    if (o->kind == FLAG)
+    if (o->kind == OPTION_FLAG)
         return set_flag(s, name, field, value);
     struct str copy = str_copy(&s->arena, value);
     if (!copy.p)
         return err_nomem(&s->err);
-    if (o->kind == TEXT)
+    if (o->kind == OPTION_TEXT)
         *(struct str *)field = copy;
     else if (!VEC_PUSH(&s->arena, (str_list *)field, copy))
         return err_nomem(&s->err);

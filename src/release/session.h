@@ -11,16 +11,29 @@
 
 typedef VEC(struct str) str_list;
 
+/* One field for each line of options.def. */
 struct options {
-    struct str schema, policy, db;
-    str_list tables, private_, public_, constraints, groups, params;
-    struct str neighbours, order;
-    struct str epsilon, delta, rho, beta, mechanism, error_budget;
-    struct str witness_size;
-    struct str ledger, dataset, analyst, composition, engine, filters;
-    struct str deadline, owner_log, threads, memory;
-    bool fresh, owner, dot;
+#define TEXT(field, ...) struct str field;
+#define LIST(field, ...) str_list field;
+#define FLAG(field, ...) bool field;
+#define SELF(...)
+#include "release/options.def"
 };
+
+enum option_kind { OPTION_TEXT, OPTION_LIST, OPTION_FLAG, OPTION_SELF };
+enum option_side { OPTION_OWNER, OPTION_ANALYST };
+
+/* A line of options.def. */
+struct option_row {
+    const char *name;
+    enum option_kind kind;
+    enum option_side side;
+    const char *arg; /* NULL: a flag */
+    const char *section, *commands, *since, *help, *manual;
+    size_t offset; /* of the field in struct options */
+};
+extern const struct option_row option_rows[];
+extern const size_t n_option_rows;
 
 struct session {
     struct mem mem;
