@@ -104,7 +104,7 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   dataset       which budget in the ledger
  *   analyst       who asks
  *   composition   sum (default) or zcdp
- *   owner         also the private numbers of this instance (yes or no)
+ *   owner         add private numbers, for the owner alone (yes or no)
  *
  * The analyst's:
  *   epsilon       the price in privacy: 1 is common, 0.1 is strict
