@@ -5,6 +5,7 @@ pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(sqlite REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(pq REQUIRED IMPORTED_TARGET libpq)
+pkg_check_modules(openssl REQUIRED IMPORTED_TARGET openssl)
 
 # Debian gives these no .pc file (or none that is complete).
 function(dpc_library name header lib)
