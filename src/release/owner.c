@@ -168,6 +168,56 @@ static void report_violation(const struct prepared *p,
     sb_printf(text, " (rows %zu and %zu, for example)\n", v->row, v->other);
 }
 
+/* What the cell rule did: cells that are NULL because they are not of their
+ * type, NULLs where none may be, rows that do not exist for either. */
+static void report_column(const struct column *c, const struct table *t,
+                          const struct store_odd *odd, struct json *j,
+                          struct sb *text)
+{
+    json_begin(j, '{');
+    json_key(j, "table");
+    json_str(j, t->name);
+    json_key(j, "column");
+    json_str(j, c->name);
+    json_key(j, "cells");
+    json_u128(j, odd->n_converted);
+    json_key(j, "missing");
+    json_u128(j, odd->n_missing);
+    json_key(j, "first_row");
+    json_u128(j, odd->first);
+    json_end(j, '}');
+    if (odd->n_converted)
+        sb_printf(text, "%.*s.%.*s: %zu cells are not %s and count as NULL",
+                  PSTR(t->name), PSTR(c->name), odd->n_converted,
+                  type_name(c->type));
+    else
+        sb_printf(text, "%.*s.%.*s: %zu NULLs in a NOT NULL column",
+                  PSTR(t->name), PSTR(c->name), odd->n_missing);
+    sb_printf(text, " (row %zu is the first)\n", odd->first);
+}
+
+static void report_cells(const struct prepared *p, const struct store *st,
+                         struct json *j, struct sb *text)
+{
+    size_t dropped = 0;
+    json_key(j, "converted");
+    json_begin(j, '[');
+    for (size_t t = 0; t < st->n_tables; t++) {
+        const struct table *def = &p->schema.tables.p[t];
+        for (size_t c = 0; c < st->tables[t].n_cols; c++)
+            if (st->tables[t].cols[c].odd.first)
+                report_column(&def->cols[c], def, &st->tables[t].cols[c].odd, j,
+                              text);
+        if (st->tables[t].n_dropped)
+            sb_printf(text, "%.*s: %zu rows do not exist for dpcount\n",
+                      PSTR(def->name), st->tables[t].n_dropped);
+        dropped += st->tables[t].n_dropped;
+    }
+    json_end(j, ']');
+    json_key(j, "rows_left_out");
+    json_u128(j, dropped);
+}
+
 static enum status check(struct prepared *p, struct evaluated *e,
                          struct result *out, struct err *err)
 {
@@ -188,6 +238,7 @@ static enum status check(struct prepared *p, struct evaluated *e,
     for (size_t i = 0; i < v.list.n; i++)
         report_violation(p, &v.list.p[i], &j, &out->text);
     json_end(&j, ']');
+    report_cells(p, e->store, &j, &out->text);
     json_end(&j, '}');
     if (!v.list.n)
         sb_printf(&out->text, "all %llu declared constraints hold\n",

@@ -152,6 +152,7 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     TRY(read_ddl(p, err));
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));
+    TRY(source_check_types(p->source, err));
     for (size_t i = 0; i < o->constraints.n; i++)
         TRY(schema_read_constraint(&p->schema, o->constraints.p[i], err));
     for (size_t i = 0; i < o->private_.n; i++)

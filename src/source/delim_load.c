@@ -40,20 +40,6 @@ static enum status bad_count(struct feed *f, size_t found, bool more)
     return delim_bad(f->d, f->d->line + f->extra_lines, f->err, what);
 }
 
-/* A cell's own error gets its place. */
-static enum status cell_failed(struct feed *f, enum status s)
-{
-    if (s == E_DATA || s == E_CONSTRAINT)
-        err_in_file(f->err, f->d->path, (long)(f->d->line + f->extra_lines), 0);
-    return s;
-}
-
-static enum status put_text(struct feed *f, uint32_t to, struct str s)
-{
-    enum status st = cell_text(f->l, to, s, f->err);
-    return st == OK ? OK : cell_failed(f, st);
-}
-
 /* Removes the doubling of quotes. */
 static enum status unescape(struct feed *f, struct str *s)
 {
@@ -99,7 +85,7 @@ static enum status quoted_field(struct feed *f, const char **p, uint32_t to)
         return OK;
     if (doubled)
         TRY(unescape(f, &s));
-    return put_text(f, to, s);
+    return cell_text(f->l, to, s, f->err);
 }
 
 #define INLINE static inline __attribute__((always_inline))
@@ -136,9 +122,9 @@ static enum status plain_field(struct feed *f, const char *start, const char *q,
                                uint32_t to)
 {
     if (q > start)
-        return put_text(f, to, (struct str){start, (size_t)(q - start)});
-    enum status s = cell_null(f->l, to, f->err);
-    return s == OK ? OK : cell_failed(f, s);
+        return cell_text(f->l, to, (struct str){start, (size_t)(q - start)},
+                         f->err);
+    return cell_null(f->l, to, f->err);
 }
 
 /* The first place from q on that ends a field, sixteen bytes at a time. */
@@ -215,16 +201,17 @@ INLINE enum status record(struct feed *f, const char **p, char sep)
                 return bad_count(f, i, false);
         }
         TRY(field(f, &q, sep, f->to[i]));
-        if (f->open)
+        if (f->open) {
+            loader_restart_row(f->l);
             return OK;
+        }
         blanks(&q, sep);
     }
     if (!at_end(q))
         return bad_count(f, f->n_fields + 1, true);
     q += *q == '\r';
     *p = q + 1;
-    f->l->n_rows++;
-    return OK;
+    return loader_end_row(f->l, f->err);
 }
 
 /* Is the line at p empty or a comment? Then its end, else NULL. */
@@ -368,6 +355,7 @@ enum status file_load(struct source *src, const struct src_table *t,
     uint32_t *to = NEWS(&l->arena, uint32_t, t->n_cols);
     if (!to)
         return store_nomem(src->mem, err);
+    loader_guard(l);
     for (size_t i = 0; i < t->n_cols; i++) {
         to[i] = UNWANTED;
         for (uint32_t c = 0; c < l->n_cols; c++)

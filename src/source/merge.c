@@ -98,6 +98,39 @@ static enum status add_key(struct source *src, const struct src_table *t,
                             err);
 }
 
+static enum status other_type(const struct table *st, const struct column *c,
+                              enum type server, struct err *err)
+{
+    err_set(err, E_TYPE,
+            "column \"%.*s\" of table \"%.*s\" is declared %s, but the "
+            "database has %s",
+            PSTR(c->name), PSTR(st->name), type_name(c->type),
+            server == T_UNKNOWN ? "another type" : type_name(server));
+    err_hint(err, "Leave the type out: the database's own is used.");
+    return E_TYPE;
+}
+
+/* PRIVACY: were a server's text read as a declared integer, only the rows that
+ * the query lets through would be, and whether one of them is none would show.
+ * A type that is not known here comes as text. */
+enum status source_check_types(const struct source *src, struct err *err)
+{
+    for (size_t i = 0; src && i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
+        const struct table *st = &src->schema->tables.p[t->table];
+        for (size_t k = 0; t->kind == SRC_PG && k < t->n_cols; k++) {
+            enum type server = t->cols[k].type;
+            if (t->to[k] == UINT32_MAX)
+                continue;
+            const struct column *c = &st->cols[t->to[k]];
+            bool text = server == T_UNKNOWN && c->type == T_TEXT;
+            if (c->type != server && !text)
+                return other_type(st, c, server, err);
+        }
+    }
+    return OK;
+}
+
 enum status merge_table(struct source *src, struct src_table *t,
                         struct err *err)
 {

@@ -64,9 +64,8 @@ enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
 /* pg_copy.c: the stream of rows. A row goes through pg_cell whole or fails. */
 struct pg_copy {
     struct store_loader *l;
-    struct str table; /* for messages */
-    uint32_t *oids;   /* of the loader's columns */
-    bool started;     /* the header was seen */
+    uint32_t *oids; /* of the loader's columns */
+    bool started;   /* the header was seen */
 };
 /* Columns of the server's 32-bit integers take no more room than that; before
  * room is reserved, at the latest the header does it. */

@@ -58,12 +58,9 @@ static inline bool plain_int(const struct builder *b, size_t row, uint32_t oid,
 static enum status load_field(struct pg_copy *c, size_t i, const char *p,
                               uint32_t n, struct err *err)
 {
-    enum status s = n == UINT32_MAX
-                        ? cell_null(c->l, i, err)
-                        : pg_cell(c->l, i, c->oids[i], (struct str){p, n}, err);
-    if (s == E_DATA || s == E_CONSTRAINT)
-        err_detail(err, "In table \"%.*s\".", PSTR(c->table));
-    return s;
+    return n == UINT32_MAX
+               ? cell_null(c->l, i, err)
+               : pg_cell(c->l, i, c->oids[i], (struct str){p, n}, err);
 }
 
 static enum status load_fields(struct pg_copy *c, const char **at,
@@ -106,7 +103,7 @@ enum status pg_copy_message(struct pg_copy *c, struct str bytes,
         TRY(load_fields(c, &p, end, err));
         if (!c->l->n_cols)
             p = end;
-        c->l->n_rows++;
+        TRY(loader_end_row(c->l, err));
     }
     return OK;
 }

@@ -1,7 +1,7 @@
 /*
  * Rows of a PostgreSQL table: binary COPY of the wanted columns. A column
- * whose type is not read natively, or whose declared type is another than the
- * server's, comes as text.
+ * whose type is not read natively comes as text. Declared types are the
+ * server's (merge.c), so no cell is of another one.
  */
 #include "source/pg.h"
 
@@ -16,16 +16,6 @@ struct copy {
     struct err *err;
 };
 
-/* Can the cell functions take the server's type as the declared one? */
-static bool fits(const struct src_column *c, enum type want)
-{
-    if (c->as_text)
-        return false;
-    if (c->type == T_INT || c->type == T_TEXT)
-        return want != T_BOOL || c->type == T_TEXT;
-    return c->type == want;
-}
-
 static enum status copy_sql(struct copy *c, const uint32_t *from,
                             struct str where, struct sb *b)
 {
@@ -33,7 +23,7 @@ static enum status copy_sql(struct copy *c, const uint32_t *from,
     sb_cstr(b, "COPY (SELECT ");
     for (size_t i = 0; i < c->l->n_cols; i++) {
         const struct src_column *col = &c->t->cols[from[i]];
-        bool native = fits(col, c->l->cols[i].want);
+        bool native = !col->as_text;
         sb_cstr(b, i ? ", " : "");
         sql_ident(b, col->name);
         sb_cstr(b, native ? "" : "::text");
@@ -121,7 +111,7 @@ enum status pg_load(struct source *src, const struct src_table *t,
     struct sb b;
     PGresult *res;
     ticker_init(&c.tick, p, t->name.p, 0);
-    c.in = (struct pg_copy){.l = l, .table = t->name};
+    c.in = (struct pg_copy){.l = l};
     c.in.oids = NEWS(&l->arena, uint32_t, l->n_cols + 1);
     if (!c.in.oids)
         return store_nomem(src->mem, err);

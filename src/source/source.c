@@ -76,6 +76,7 @@ static enum status open_all(struct source *src, const struct source_spec *spec,
     TRY(check_twice(src, err));
     for (size_t i = 0; i < src->tables.n; i++)
         TRY(merge_table(src, &src->tables.p[i], err));
+    TRY(source_check_types(src, err));
     for (size_t i = 0; i < src->tables.n; i++)
         TRY(merge_foreign_keys(src, &src->tables.p[i], err));
     return OK;

@@ -35,6 +35,10 @@ enum status source_open(struct mem *m, const struct source_spec *spec,
                         struct schema *s, struct source **out,
                         struct err *err) WARN_UNUSED;
 void source_close(struct source *src);
+/* E_TYPE if a column of a database has another type than the schema says. At
+ * the open, and again when a policy was read since. src may be NULL. */
+enum status source_check_types(const struct source *src,
+                               struct err *err) WARN_UNUSED;
 /* E_UNSUPPORTED if the query uses a view or the like: its rows are rows of
  * other tables too. A matter of the catalogue alone. src may be NULL. */
 enum status source_allows(const struct source *src, const struct cq *q,

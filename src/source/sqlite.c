@@ -5,7 +5,7 @@
  *
  * SQLite's types are affinities of columns, and cells may hold anything; the
  * declared type's name decides what dpcount expects, and a cell that does not
- * fit is an error, never a silent conversion.
+ * fit is NULL by the cell rule (store/builder.h); check lists them.
  *
  * Views, virtual tables and the tables in which a virtual table keeps its rows
  * are listed but refused: a row of one of them is a row of others too, and one

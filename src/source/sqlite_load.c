@@ -55,27 +55,18 @@ static enum status load_cell(struct store_loader *l, sqlite3_stmt *st, size_t i,
         return cell_null(l, i, err);
     case SQLITE_TEXT:
         return text_cell(l, v, i, err);
-    default:
-        return err_set(err, E_DATA, "column \"%.*s\" holds a BLOB",
-                       PSTR(l->cols[i].column->name));
+    default: /* a BLOB */
+        return cell_ill_typed(l, i, err);
     }
 }
 
 static enum status load_row(struct store_loader *l, sqlite3_stmt *st,
-                            const struct src_table *t, struct err *err)
+                            struct err *err)
 {
     TRY(loader_room(l, err));
-    for (size_t i = 0; i < l->n_cols; i++) {
-        enum status s = load_cell(l, st, i, err);
-        if (s != OK) {
-            if (s == E_DATA || s == E_CONSTRAINT)
-                err_detail(err, "Row %zu of table \"%.*s\" in scan order.",
-                           l->n_rows + 1, PSTR(t->name));
-            return s;
-        }
-    }
-    l->n_rows++;
-    return OK;
+    for (size_t i = 0; i < l->n_cols; i++)
+        TRY(load_cell(l, st, i, err));
+    return loader_end_row(l, err);
 }
 
 static enum status scan(struct source *src, sqlite3_stmt *st,
@@ -87,7 +78,7 @@ static enum status scan(struct source *src, sqlite3_stmt *st,
     int rc;
     ticker_init(&tick, p, t->name.p, 0);
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        TRY(load_row(l, st, t, err));
+        TRY(load_row(l, st, err));
         if (l->n_rows % ROWS_PER_LOOK == 0)
             TRY(ticker_tick(&tick, l->n_rows, err));
     }
@@ -101,6 +92,7 @@ enum status sqlite_load(struct source *src, const struct src_table *t,
     uint32_t *from;
     struct sb b;
     sqlite3_stmt *st;
+    loader_guard(l);
     TRY(loader_sources(t, l, &from, err));
     TRY(select_sql(t, from, l, &b, err));
     if (sqlite3_prepare_v2(src->sqlite, b.p, -1, &st, NULL) != SQLITE_OK)

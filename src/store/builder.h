@@ -5,8 +5,17 @@
  *
  *     for each row:
  *         TRY(loader_room(l, err));
- *         for each wanted column i: one of cell_*(l, i, ...)
- *         l->n_rows++;
+ *         for each column i: one of cell_*(l, i, ...)
+ *         TRY(loader_end_row(l, err));
+ *
+ * The cell rule. PRIVACY: a value that is not of its column's declared type is
+ * NULL, and a row with a NULL in a NOT NULL column does not exist. Each row
+ * decides for itself, so neighbouring sources give neighbouring or equal
+ * tables, and no row makes a load fail. Rows that do not exist are taken out
+ * at the end, with the dictionary entries that only they used, as if they had
+ * never been there. For that a loader of cells that nobody has checked yet
+ * looks at all NOT NULL columns, also at those that were not asked for
+ * (loader_guard): whether a row exists must not depend on the question.
  *
  * A column without declared type starts as integers and stays so while every
  * text is a canonical integer (the one that printing gives back), so that
@@ -20,7 +29,11 @@
 #include "store/dict.h"
 #include "store/store.h"
 
-enum builder_mode { B_I64, B_I32, B_F64, B_DICT };
+/* B_GUARD keeps nothing: it looks whether the row exists. */
+enum builder_mode { B_I64, B_I32, B_F64, B_DICT, B_GUARD };
+
+/* Of the current row's cell. */
+enum cell_state { CELL_FINE, CELL_CONVERTED, CELL_MISSING };
 
 struct builder {
     const struct column *column; /* name, type, NOT NULL */
@@ -37,13 +50,18 @@ struct builder {
     uint64_t *nulls; /* NULL until the first null; of null_cap rows */
     size_t cap, null_cap;
     struct dict dict;
+    enum cell_state state;
+    struct store_odd odd;
 };
 
 struct store_loader {
     struct store *st;
     size_t table;
-    struct builder *cols; /* the wanted ones */
+    struct builder *cols; /* the wanted ones, then guards */
     size_t n_cols;
+    bool odd;        /* a cell of the current row is not CELL_FINE */
+    size_t *dropped; /* rows that do not exist, rising */
+    size_t n_dropped, dropped_cap;
     size_t n_rows, cap;   /* room that every column has */
     struct arena arena;   /* of the loader */
     struct arena scratch; /* for parsing one cell; emptied now and then */
@@ -64,6 +82,28 @@ static inline enum status loader_room(struct store_loader *l, struct err *err)
     return l->n_rows < l->cap ? OK : loader_grow(l, err);
 }
 
+/* NOT NULL columns that are not wanted are looked at, too. Before the first
+ * row; columns of the loader follow for which cells are then given. */
+void loader_guard(struct store_loader *l);
+/* Counts what the cell rule did to the row, and takes it out if need be. */
+enum status loader_settle(struct store_loader *l, struct err *err) WARN_UNUSED;
+/* The row's cells will be given once more, from the first on. */
+void loader_restart_row(struct store_loader *l);
+static inline enum status loader_end_row(struct store_loader *l,
+                                         struct err *err)
+{
+    if (__builtin_expect(l->odd, 0))
+        TRY(loader_settle(l, err));
+    l->n_rows++;
+    return OK;
+}
+/* drop.c: takes the rows that do not exist out of all columns. */
+enum status loader_drop_rows(struct store_loader *l,
+                             struct err *err) WARN_UNUSED;
+
+/* A value that no type of dpcount has (a BLOB): by the cell rule. */
+enum status cell_ill_typed(struct store_loader *l, size_t i,
+                           struct err *err) WARN_UNUSED;
 enum status cell_null(struct store_loader *l, size_t i,
                       struct err *err) WARN_UNUSED;
 enum status cell_text(struct store_loader *l, size_t i, struct str s,

@@ -1,6 +1,7 @@
 /*
- * Cells: one value into one column, converted to the column's declared type.
- * PRIVACY: a cell's meaning is its own; see the note in store.h.
+ * Cells: one value into one column, converted to the column's declared type;
+ * what is not of that type is NULL. PRIVACY: a cell's meaning is its own; see
+ * the notes in store.h and builder.h.
  */
 #include "store/builder.h"
 
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include "store/packed.h"
 
-enum { SCRATCH_USES = 4096 };
+/* More than value_parse asks for beyond the text. */
+enum { SCRATCH_USES = 4096, PARSE_ROOM = 16384 };
 
 static struct arena *scratch(struct store_loader *l)
 {
@@ -21,13 +23,61 @@ static struct arena *scratch(struct store_loader *l)
     return &l->scratch;
 }
 
-static enum status bad_cell(const struct builder *b, struct str s,
+static void mark(struct store_loader *l, struct builder *b, enum cell_state s)
+{
+    b->state = s;
+    l->odd = true;
+}
+
+static enum status put_null(struct store_loader *l, struct builder *b,
                             struct err *err)
 {
-    int n = s.n > 60 ? 60 : (int)s.n;
-    return err_set(err, E_DATA, "invalid %s for column \"%.*s\": \"%.*s%s\"",
-                   type_name(b->want), PSTR(b->column->name), n, s.p,
-                   s.n > 60 ? "..." : "");
+    size_t row = l->n_rows;
+    if (b->mode == B_GUARD)
+        return OK;
+    if (!b->nulls) {
+        b->nulls = mem_alloc(l->st->mem, null_words(l->cap) * sizeof *b->nulls);
+        if (!b->nulls)
+            return store_nomem(l->st->mem, err);
+        b->null_cap = l->cap;
+    }
+    b->nulls[row >> 6] |= (uint64_t)1 << (row & 63);
+    if (b->mode == B_I64)
+        b->i64[row] = 0;
+    else if (b->mode == B_I32)
+        b->i32[row] = 0;
+    else if (b->mode == B_F64)
+        b->f64[row] = 0;
+    else
+        b->code[row] = 0;
+    return OK;
+}
+
+enum status cell_null(struct store_loader *l, size_t i, struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    if (b->column->not_null)
+        mark(l, b, CELL_MISSING);
+    return put_null(l, b, err);
+}
+
+enum status cell_ill_typed(struct store_loader *l, size_t i, struct err *err)
+{
+    mark(l, &l->cols[i], CELL_CONVERTED);
+    return put_null(l, &l->cols[i], err);
+}
+
+/* value_parse does not tell "no" from "no memory"; so after a "no" a larger
+ * request than it makes is tried. */
+static enum status bad_text(struct store_loader *l, struct builder *b,
+                            struct str s, struct err *err)
+{
+    bool room = arena_alloc(&l->scratch, s.n + PARSE_ROOM);
+    arena_fini(&l->scratch);
+    l->scratch_uses = 0;
+    if (!room)
+        return store_nomem(l->st->mem, err);
+    return cell_ill_typed(l, (size_t)(b - l->cols), err);
 }
 
 /* The text that printing an integer gives: no sign but "-", no zeros before
@@ -109,7 +159,7 @@ enum status cell_packed(struct store_loader *l, size_t i, uint64_t packed,
 static bool fits(struct store_loader *l, const struct builder *b, struct str s)
 {
     struct value v;
-    if (b->any_text)
+    if (b->any_text || b->want == T_TEXT || b->want == T_UNKNOWN)
         return true;
     return value_parse(scratch(l), s, b->want, &v) ||
            (b->want == T_DEC && is_special_decimal(s));
@@ -122,7 +172,7 @@ static enum status text_to_dict(struct store_loader *l, struct builder *b,
     if (b->packs && s.n && packed_may_begin(s.p[0]) && packed_read(s, &packed))
         s = dict_number(packed);
     else if (!fits(l, b, s))
-        return bad_cell(b, s, err);
+        return bad_text(l, b, s, err);
     return dict_later(&b->dict, s, b->code, l->n_rows) ? OK
                                                        : dict_failed(l, b, err);
 }
@@ -138,7 +188,7 @@ static enum status text_to_i64(struct store_loader *l, struct builder *b,
         return text_to_dict(l, b, s, err);
     }
     if (!value_parse(scratch(l), s, b->want, &v))
-        return bad_cell(b, s, err);
+        return bad_text(l, b, s, err);
     b->i64[l->n_rows] = v.i;
     return OK;
 }
@@ -158,41 +208,17 @@ enum status cell_text(struct store_loader *l, size_t i, struct str s,
         return text_to_i64(l, b, s, err);
     case B_F64:
         if (!value_parse(scratch(l), s, T_REAL, &v))
-            return bad_cell(b, s, err);
+            return bad_text(l, b, s, err);
         b->f64[l->n_rows] = v.f;
         return OK;
     case B_DICT:
         return text_to_dict(l, b, s, err);
+    case B_GUARD:
+        return fits(l, b, s) ? OK : bad_text(l, b, s, err);
     case B_I32:
         break; /* none was promised */
     }
     return err_internal(err, "cell_text");
-}
-
-enum status cell_null(struct store_loader *l, size_t i, struct err *err)
-{
-    struct builder *b = &l->cols[i];
-    size_t row = l->n_rows;
-    if (b->column->not_null)
-        return err_set(err, E_CONSTRAINT,
-                       "null value in column \"%.*s\", which is NOT NULL",
-                       PSTR(b->column->name));
-    if (!b->nulls) {
-        b->nulls = mem_alloc(l->st->mem, null_words(l->cap) * sizeof *b->nulls);
-        if (!b->nulls)
-            return store_nomem(l->st->mem, err);
-        b->null_cap = l->cap;
-    }
-    b->nulls[row >> 6] |= (uint64_t)1 << (row & 63);
-    if (b->mode == B_I64)
-        b->i64[row] = 0;
-    else if (b->mode == B_I32)
-        b->i32[row] = 0;
-    else if (b->mode == B_F64)
-        b->f64[row] = 0;
-    else
-        b->code[row] = 0;
-    return OK;
 }
 
 enum status cell_int(struct store_loader *l, size_t i, int64_t v,
@@ -259,9 +285,8 @@ enum status cell_value(struct store_loader *l, size_t i, const struct value *v,
         break;
     }
     if (b->want != v->type)
-        return err_set(err, E_DATA, "column \"%.*s\" holds %s, not %s",
-                       PSTR(b->column->name), type_name(v->type),
-                       type_name(b->want));
-    b->i64[l->n_rows] = v->i;
+        return cell_ill_typed(l, i, err);
+    if (b->mode != B_GUARD)
+        b->i64[l->n_rows] = v->i;
     return OK;
 }

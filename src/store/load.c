@@ -29,6 +29,29 @@ static void builder_init(struct store_loader *l, struct builder *b,
     dict_init(&b->dict, l->st->mem, &l->st->arena);
 }
 
+static bool has_column(const struct store_loader *l, uint32_t index)
+{
+    for (size_t i = 0; i < l->n_cols; i++)
+        if (l->cols[i].index == index)
+            return true;
+    return false;
+}
+
+void loader_guard(struct store_loader *l)
+{
+    const struct table *t = &l->st->schema->tables.p[l->table];
+    size_t n = l->st->tables[l->table].n_cols;
+    for (uint32_t i = 0; i < n; i++) {
+        struct builder *b = &l->cols[l->n_cols];
+        if (!t->cols[i].not_null || has_column(l, i))
+            continue;
+        builder_init(l, b, i);
+        b->mode = B_GUARD;
+        b->plain_int = b->packs = b->any_text = false;
+        l->n_cols++;
+    }
+}
+
 enum status store_load_begin(struct store *st, size_t table, const bool *wanted,
                              struct store_loader **out, struct err *err)
 {
@@ -77,6 +100,7 @@ void store_load_abort(struct store_loader *l)
     struct mem *m = l->st->mem;
     for (size_t i = 0; i < l->n_cols; i++)
         builder_fini(l, &l->cols[i]);
+    mem_free(m, l->dropped, l->dropped_cap * sizeof *l->dropped);
     arena_fini(&l->scratch);
     arena_fini(&l->arena);
     mem_free(m, l, sizeof *l);
@@ -121,6 +145,8 @@ static bool grow_builder(struct mem *m, struct builder *b, size_t cap)
         return grow_block(m, (void **)&b->f64, b, cap, sizeof *b->f64);
     case B_DICT:
         return grow_block(m, (void **)&b->code, b, cap, sizeof *b->code);
+    case B_GUARD:
+        return true;
     }
     return false;
 }
@@ -175,8 +201,7 @@ enum status store_load_text(struct store_loader *l, const struct str *vals,
     TRY(loader_room(l, err));
     for (size_t i = 0; i < l->n_cols; i++)
         TRY(vals[i].p ? cell_text(l, i, vals[i], err) : cell_null(l, i, err));
-    l->n_rows++;
-    return OK;
+    return loader_end_row(l, err);
 }
 
 enum status store_load_values(struct store_loader *l, const struct value *vals,
@@ -185,19 +210,23 @@ enum status store_load_values(struct store_loader *l, const struct value *vals,
     TRY(loader_room(l, err));
     for (size_t i = 0; i < l->n_cols; i++)
         TRY(cell_value(l, i, &vals[i], err));
-    l->n_rows++;
-    return OK;
+    return loader_end_row(l, err);
 }
 
 enum status store_load_end(struct store_loader *l, struct err *err)
 {
     struct store *st = l->st;
     struct store_table *t = &st->tables[l->table];
-    enum status s = OK;
     store_table_clear(st, l->table);
+    enum status s = loader_drop_rows(l, err);
     t->n_rows = l->n_rows;
-    for (size_t i = 0; s == OK && i < l->n_cols; i++)
-        s = builder_finish(l, &l->cols[i], &t->cols[l->cols[i].index], err);
+    t->n_dropped = l->n_dropped;
+    for (size_t i = 0; s == OK && i < l->n_cols; i++) {
+        struct store_column *c = &t->cols[l->cols[i].index];
+        c->odd = l->cols[i].odd;
+        if (l->cols[i].mode != B_GUARD)
+            s = builder_finish(l, &l->cols[i], c, err);
+    }
     t->loaded = s == OK;
     if (s != OK)
         store_table_clear(st, l->table);

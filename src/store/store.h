@@ -24,6 +24,13 @@
 
 #include "schema/schema.h"
 
+/* OWNER: what the cell rule (builder.h) did to the cells of a column. */
+struct store_odd {
+    size_t n_converted; /* not of the declared type, hence NULL */
+    size_t n_missing;   /* NULL in a NOT NULL column */
+    size_t first;       /* the first row with one, from 1; 0: none */
+};
+
 struct store_column {
     bool present;
     enum type type; /* never T_UNKNOWN once loaded */
@@ -37,10 +44,12 @@ struct store_column {
     bool inferred;    /* no declared type: `type` depends on rows, and whole
                        * numbers    of a dictionary are T_INT cell by cell */
     const uint64_t *nulls;
+    struct store_odd odd;
 };
 
 struct store_table {
     size_t n_rows;
+    size_t n_dropped; /* OWNER: rows that do not exist by the cell rule */
     struct store_column *cols; /* as many as the schema's table has */
     size_t n_cols;
     bool loaded;
@@ -78,8 +87,8 @@ struct value column_dict_value(const struct store_column *c, size_t code);
 
 /*
  * Filling one table: begin with the wanted columns (NULL: all), append row by
- * row, end. A cell that is not of its column's declared type is E_DATA, a
- * NULL in a NOT NULL column E_CONSTRAINT; the caller adds file and line.
+ * row, end. A cell that is not of its column's declared type is NULL; a row
+ * with a NULL in a NOT NULL column is left out (the cell rule, builder.h).
  * Loading a table again replaces what was loaded.
  */
 struct store_loader;

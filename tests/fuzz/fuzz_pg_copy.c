@@ -89,7 +89,7 @@ static void decode(struct arena *a, struct schema *s, uint32_t *oids,
     if (store_new(a->mem, s, &st, &err) != OK ||
         store_load_begin(st, 0, NULL, &l, &err) != OK)
         exit(1);
-    struct pg_copy c = {.l = l, .table = STR("t"), .oids = oids};
+    struct pg_copy c = {.l = l, .oids = oids};
     enum status e = feed(&c, bytes, &err);
     if (e != OK)
         store_load_abort(l);
