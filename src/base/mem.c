@@ -208,3 +208,34 @@ char *arena_strdup(struct arena *a, const char *p, size_t n)
         memcpy(q, p, n);
     return q;
 }
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){a->head, a->head ? a->head->used : 0};
+}
+
+size_t arena_since(const struct arena *a, struct arena_mark mark)
+{
+    size_t n = 0;
+    for (const struct arena_block *b = a->head; b != mark.head; b = b->next)
+        n += b->size;
+    return n + (mark.head ? mark.head->used - mark.used : 0);
+}
+
+void arena_release(struct arena *a, struct arena_mark mark)
+{
+    struct arena_block *b = a->head;
+    while (b != mark.head) {
+        struct arena_block *next = b->next;
+        if (a->wipe)
+            mem_wipe(b, b->size);
+        mem_free(a->mem, b, b->size);
+        b = next;
+    }
+    a->head = b;
+    if (!b)
+        return;
+    /* what is allocated next is zero again */
+    memset((char *)b + mark.used, 0, b->used - mark.used);
+    b->used = mark.used;
+}

@@ -48,6 +48,18 @@ void *arena_alloc(struct arena *a, size_t n);
 void *arena_array(struct arena *a, size_t n, size_t s);
 char *arena_strdup(struct arena *a, const char *p, size_t n);
 
+/* A point in an arena's life: what was allocated after it can be given back.
+ * Marks are released in the reverse order of their making. */
+struct arena_mark {
+    struct arena_block *head;
+    size_t used;
+};
+
+struct arena_mark arena_mark(const struct arena *a);
+/* Bytes that were taken from the memory since then. */
+size_t arena_since(const struct arena *a, struct arena_mark mark);
+void arena_release(struct arena *a, struct arena_mark mark);
+
 #define NEW(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
 #define NEWS(arena, T, n) ((T *)arena_array((arena), (n), sizeof(T)))
 

@@ -289,12 +289,13 @@ static enum status calc_as_pred(struct finish *f, const struct calc *c,
     struct expr **args = NEWS(a, struct expr *, 2);
     if (!e || !k || !args)
         return err_nomem(f->err);
-    *k = (struct expr){.op = X_CONST, .type = v->type, .val = *v};
+    *k = (struct expr){.op = X_CONST, .type = v->type, .n_nodes = 1, .val = *v};
     args[0] = expr_map(a, c->e, f->number, f->consts);
     args[1] = k;
     if (!args[0])
         return err_nomem(f->err);
     *e = (struct expr){.op = X_EQ, .type = T_BOOL, .n_args = 2, .args = args};
+    e->n_nodes = expr_count_nodes(2, args);
     *out = (struct pred){.atom = c->atom, .e = e};
     return OK;
 }
@@ -327,6 +328,17 @@ static void keep_pred(struct cq *q, struct pred p)
         if (q->preds[i].atom == p.atom && expr_equal(q->preds[i].e, p.e))
             return;
     q->preds[q->n_preds++] = p;
+}
+
+/* Before anything is copied: a tree may share its parts, its copy does not. */
+static enum status check_nodes(const struct cq_builder *b, struct err *err)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < b->calcs.n; i++)
+        n += b->calcs.p[i].e->n_nodes;
+    for (size_t i = 0; i < b->preds.n; i++)
+        n += b->preds.p[i].e->n_nodes;
+    return n > EXPR_MAX_NODES ? expr_refuse_size(err, -1) : OK;
 }
 
 static enum status finish_calcs(struct finish *f, const uint32_t *moved)
@@ -528,6 +540,7 @@ enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
         return E_UNSUPPORTED;
     }
     TRY(check_rowids(b, err));
+    TRY(check_nodes(b, err));
     uint32_t *moved = NEWS(b->arena, uint32_t, b->atoms.n);
     if (!moved)
         return err_nomem(err);

@@ -2,7 +2,8 @@
  * Expressions as trees: names, construction, comparison, copying, printing.
  * One table holds each operation's name and number of arguments, so that the
  * printer, the rule reader and the SQL front end cannot disagree. Trees are
- * small: readers keep EXPR_MAX_DEPTH, so plain recursion is used.
+ * small: readers keep EXPR_MAX_DEPTH and EXPR_MAX_NODES, so plain recursion is
+ * used, and trees that share parts are copied as if they did not.
  */
 #include "cq/expr.h"
 
@@ -263,6 +264,7 @@ struct expr *expr_const(struct arena *a, struct value v)
     if (!e)
         return NULL;
     e->op = X_CONST;
+    e->n_nodes = 1;
     e->type = v.is_null ? T_UNKNOWN : v.type;
     e->val = v;
     return e;
@@ -274,9 +276,32 @@ struct expr *expr_var(struct arena *a, uint32_t var, enum type t)
     if (!e)
         return NULL;
     e->op = X_VAR;
+    e->n_nodes = 1;
     e->type = t;
     e->var = var;
     return e;
+}
+
+uint32_t expr_count_nodes(uint32_t n_args, struct expr *const *args)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < n_args; i++)
+        if (__builtin_add_overflow(n, args[i]->n_nodes, &n))
+            return UINT32_MAX;
+    return n;
+}
+
+enum status expr_refuse_size(struct err *err, long position)
+{
+    err_set(err, E_TOO_LARGE,
+            "the expressions of the query have more than %d parts",
+            EXPR_MAX_NODES);
+    err_at(err, position);
+    err_detail(err, "Each use of a computed column of a subquery or WITH "
+                    "query is a copy of what computes it.");
+    err_hint(err, "Split the query, use a computed column less often, or "
+                  "move long lists into a public table.");
+    return E_TOO_LARGE;
 }
 
 struct expr *expr_new(struct arena *a, enum expr_op op, uint32_t n_args,
@@ -287,6 +312,7 @@ struct expr *expr_new(struct arena *a, enum expr_op op, uint32_t n_args,
         return NULL;
     e->op = op;
     e->n_args = n_args;
+    e->n_nodes = expr_count_nodes(n_args, args);
     memcpy(e->args, args, n_args * sizeof *args);
     e->type = expr_op_type(op, args, n_args);
     return e;

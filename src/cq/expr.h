@@ -17,11 +17,26 @@
 /* Readers refuse deeper expressions, so that recursion is bounded. */
 enum { EXPR_MAX_DEPTH = 200 };
 
-/* A decimal with more digits before or behind the point, and NaN and the
- * infinities, are no numbers to arithmetic: NULL. What arithmetic itself gives
- * (expr_is_computed) may be longer. So a server can do the same: its numbers
- * end somewhere, and would end in an error. */
-enum { EXPR_MAX_DIGITS = 1000 };
+/*
+ * PRIVACY: what one row can cost is limited, whatever it holds. At every node,
+ * not at the root alone:
+ *
+ *  - a computed text of more bytes is NULL;
+ *  - a computed exact number with more digits before or behind the point is
+ *    NULL; such a number in a column, NaN and the infinities are no numbers
+ *    to arithmetic: NULL too;
+ *  - values of types that do not mix are NULL.
+ *
+ * Nothing longer is ever built. A choice (CASE, COALESCE, NULLIF, LEAST,
+ * GREATEST) computes nothing: what it picks was tested where it was made, and
+ * a column or constant may be longer. So a computed value may be NULL although
+ * none of its columns is. The server does the same (source/pushdown_node.c).
+ */
+enum { EXPR_MAX_DIGITS = 1000, EXPR_MAX_TEXT = 65536 };
+
+/* Nodes of all expressions of one query, each use of a shared one counted:
+ * readers refuse more, before they are unfolded. */
+enum { EXPR_MAX_NODES = 10000 };
 
 enum expr_op {
     X_CONST,
@@ -80,6 +95,7 @@ struct expr {
     enum expr_op op;
     enum type type; /* of the result */
     uint32_t n_args;
+    uint32_t n_nodes; /* of the tree, see expr_count_nodes */
     struct expr **args;
     struct value val; /* X_CONST */
     uint32_t var;     /* X_VAR */
@@ -101,6 +117,11 @@ struct expr *expr_const(struct arena *a, struct value v);
 struct expr *expr_var(struct arena *a, uint32_t var, enum type t);
 struct expr *expr_new(struct arena *a, enum expr_op op, uint32_t n_args,
                       struct expr *const *args);
+/* Nodes of a tree over these arguments; it stops at UINT32_MAX. Who makes a
+ * node without expr_new sets n_nodes by it. */
+uint32_t expr_count_nodes(uint32_t n_args, struct expr *const *args);
+/* E_TOO_LARGE: more than EXPR_MAX_NODES. */
+enum status expr_refuse_size(struct err *err, long position);
 vset expr_vars(const struct expr *e);
 /* Is it a result of arithmetic (of rounding too, not of division)? */
 bool expr_is_computed(const struct expr *e);
@@ -109,8 +130,9 @@ bool expr_equal(const struct expr *a, const struct expr *b);
  * is not NULL, by that constant. NULL when memory is out. */
 struct expr *expr_map(struct arena *a, const struct expr *e, const uint32_t *to,
                       const struct value *const *consts);
-/* vals[v] is the value of variable v. Scratch results live in `a`. Fails
- * only on exhausted memory. An operation whose arguments have types that it
+/* vals[v] is the value of variable v. The result lives in `a`, as do at most
+ * some 256 KB of scratch for each level of the tree. Fails only on exhausted
+ * memory. An operation whose arguments have types that it
  * is not for (possible only where a column's type comes from the data) gives
  * NULL. The result has the type of e, except that an integer that leaves 64
  * bits is a decimal (see expr_storage_type) and that a T_UNKNOWN e can give

@@ -4,13 +4,19 @@
  * be an output that nobody paid for). Fixed-arity operations evaluate their
  * arguments on the stack; only texts and wide decimals use the arena.
  *
+ * Results are limited where they are made (expr_num.c, expr_text.c), so no
+ * node's value is larger than 64 KB unless it stands in a column or the query.
+ * Scratch is given back as soon as it holds more than that and is not needed:
+ * what one row can take does not grow with the size of the tree, but with its
+ * depth alone.
+ *
  * Cost: linear in the size of the tree, times the length of the texts.
  */
 #include "cq/expr_int.h"
 
 #include <string.h>
 
-enum { MAX_FIXED = 3 };
+enum { MAX_FIXED = 3, MAX_SCRATCH = 65536 };
 
 struct ctx {
     struct arena *arena;
@@ -39,6 +45,27 @@ static struct value of_truth(enum truth t)
     return t == UNKNOWN ? value_null() : make_bool(t == YES);
 }
 
+/* Gives back what was needed since the mark, but not the text of *v. A text
+ * longer than a computed one may be is a column's or the query's own. */
+static bool tidy(struct arena *a, struct arena_mark mark, struct value *v)
+{
+    if (arena_since(a, mark) <= MAX_SCRATCH)
+        return true;
+    bool has_text = !v->is_null && v->s.p && v->s.n <= EXPR_MAX_TEXT;
+    if (!has_text) {
+        arena_release(a, mark);
+        return true;
+    }
+    char *keep = mem_alloc(a->mem, v->s.n);
+    if (!keep)
+        return false;
+    memcpy(keep, v->s.p, v->s.n);
+    arena_release(a, mark);
+    v->s.p = arena_strdup(a, keep, v->s.n);
+    mem_free(a->mem, keep, v->s.n);
+    return v->s.p != NULL;
+}
+
 /* AND stops at the first NO, OR at the first YES. */
 static bool eval_junction(const struct ctx *c, const struct expr *e,
                           struct value *out)
@@ -46,8 +73,9 @@ static bool eval_junction(const struct ctx *c, const struct expr *e,
     enum truth stop = e->op == X_AND ? NO : YES;
     enum truth all = e->op == X_AND ? YES : NO;
     for (uint32_t i = 0; i < e->n_args; i++) {
-        struct value v;
-        if (!eval(c, e->args[i], &v))
+        struct arena_mark mark = arena_mark(c->arena);
+        struct value v, none = value_null();
+        if (!eval(c, e->args[i], &v) || !tidy(c->arena, mark, &none))
             return false;
         enum truth t = truth_of(&v);
         if (t == stop) {
@@ -93,9 +121,13 @@ static bool eval_in(const struct ctx *c, const struct expr *e,
         return false;
     enum truth result = NO;
     for (uint32_t i = 1; i < e->n_args && result != YES; i++) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct value none = value_null();
         if (!eval(c, e->args[i], &v))
             return false;
         enum truth t = compare(X_EQ, &x, &v);
+        if (!tidy(c->arena, mark, &none))
+            return false;
         if (t != NO)
             result = t;
     }
@@ -109,8 +141,9 @@ static bool eval_case(const struct ctx *c, const struct expr *e,
 {
     uint32_t i = 0;
     for (; i + 1 < e->n_args; i += 2) {
-        struct value v;
-        if (!eval(c, e->args[i], &v))
+        struct arena_mark mark = arena_mark(c->arena);
+        struct value v, none = value_null();
+        if (!eval(c, e->args[i], &v) || !tidy(c->arena, mark, &none))
             return false;
         if (truth_of(&v) == YES)
             return eval(c, e->args[i + 1], out);
@@ -125,10 +158,11 @@ static bool eval_case(const struct ctx *c, const struct expr *e,
 static bool eval_pick(const struct ctx *c, const struct expr *e,
                       struct value *out)
 {
+    struct arena_mark mark = arena_mark(c->arena);
     *out = value_null();
     for (uint32_t i = 0; i < e->n_args; i++) {
         struct value v;
-        if (!eval(c, e->args[i], &v))
+        if (!tidy(c->arena, mark, out) || !eval(c, e->args[i], &v))
             return false;
         if (v.is_null)
             continue;
@@ -277,13 +311,13 @@ static bool eval_lenient(const struct expr *e, const struct value *v,
     }
 }
 
-/* Arithmetic on a decimal that is too long for it. */
+/* Arithmetic on a decimal of a column that is too long for it. */
 static bool too_long(const struct expr *e, const struct value *v)
 {
     if (!expr_is_computed(e) && e->op != X_DIV && e->op != X_MOD)
         return false;
     for (uint32_t i = 0; i < e->n_args; i++)
-        if (!expr_is_computed(e->args[i]) && num_is_long(&v[i]))
+        if (num_is_long(&v[i]))
             return true;
     return false;
 }
@@ -306,15 +340,10 @@ static bool eval_fixed(const struct ctx *c, const struct expr *e,
     return eval_strict(c->arena, e, v, out);
 }
 
-static bool eval(const struct ctx *c, const struct expr *e, struct value *out)
+static bool eval_node(const struct ctx *c, const struct expr *e,
+                      struct value *out)
 {
     switch (e->op) {
-    case X_CONST:
-        *out = e->val;
-        return true;
-    case X_VAR:
-        *out = c->vals[e->var];
-        return true;
     case X_AND:
     case X_OR:
         return eval_junction(c, e, out);
@@ -331,12 +360,37 @@ static bool eval(const struct ctx *c, const struct expr *e, struct value *out)
     }
 }
 
-/* Gives the result its expression's type, for those who store it. */
+static bool eval(const struct ctx *c, const struct expr *e, struct value *out)
+{
+    if (e->op == X_CONST) {
+        *out = e->val;
+        return true;
+    }
+    if (e->op == X_VAR) {
+        *out = c->vals[e->var];
+        return true;
+    }
+    struct arena_mark mark = arena_mark(c->arena);
+    return eval_node(c, e, out) && tidy(c->arena, mark, out);
+}
+
+/* Types that a cell without declared type can have: these mix. */
+static bool mixes(enum type t)
+{
+    return t == T_INT || t == T_DEC || t == T_REAL || t == T_TEXT;
+}
+
+/* Gives the result its expression's type, for those who store it. PRIVACY:
+ * what does not fit is NULL, decided row by row. */
 static bool settle(struct arena *a, enum type want, struct value *v)
 {
     struct value in = *v;
-    if (v->is_null || v->type == want || want == T_UNKNOWN)
+    if (v->is_null || v->type == want)
         return true;
+    if (want == T_UNKNOWN) {
+        *v = mixes(v->type) ? *v : value_null();
+        return true;
+    }
     if (want == T_DEC && num_is(v))
         return num_to_decimal(a, &in, v);
     if (want == T_REAL)

@@ -3,6 +3,8 @@
  * case, positions and lengths count UTF-8 characters (a byte that starts no
  * character counts as part of the one before it, as stored texts are valid).
  *
+ * A result of more than EXPR_MAX_TEXT bytes is NULL, and building stops there.
+ *
  * LIKE is matched with one backtracking point, the last %: O(text * pattern).
  */
 #include "cq/expr_int.h"
@@ -94,7 +96,7 @@ bool text_like(struct str s, struct str p, struct str escape, bool icase)
 
 static struct value make_text(struct str s)
 {
-    return value_text(s);
+    return s.n > EXPR_MAX_TEXT ? value_null() : value_text(s);
 }
 
 bool text_unary(struct arena *a, enum expr_op op, const struct value *v,
@@ -107,6 +109,8 @@ bool text_unary(struct arena *a, enum expr_op op, const struct value *v,
         *out = value_int((int64_t)count_chars(v->s));
         return true;
     }
+    if (v->s.n > EXPR_MAX_TEXT)
+        return true;
     char *p = arena_strdup(a, v->s.p, v->s.n);
     for (size_t i = 0; p && i < v->s.n; i++)
         p[i] = op == X_LOWER ? fold(p[i]) : raise(p[i]);
@@ -147,18 +151,38 @@ static void substr(const struct value *v, uint32_t n, struct value *out)
     *out = make_text(slice(v[0].s, v[1].i, to));
 }
 
-/* Is the character s.p[i..i+n) one of `set`? */
-static bool in_set(struct str s, size_t i, size_t n, struct str set)
+/* The characters that TRIM takes off. Text and set can both be long, so single
+ * bytes are looked up in a table. */
+struct trim_set {
+    struct str chars;
+    bool single[256];
+};
+
+static void trim_set_init(struct trim_set *t, struct str chars)
 {
+    *t = (struct trim_set){.chars = chars};
+    for (size_t i = 0; i < chars.n; i += char_len(chars, i))
+        if (char_len(chars, i) == 1)
+            t->single[(unsigned char)chars.p[i]] = true;
+}
+
+/* Is the character s.p[i..i+n) one of them? */
+static bool in_set(struct str s, size_t i, size_t n, const struct trim_set *t)
+{
+    struct str set = t->chars;
+    if (n == 1)
+        return t->single[(unsigned char)s.p[i]];
     for (size_t j = 0; j < set.n; j += char_len(set, j))
         if (char_len(set, j) == n && memcmp(set.p + j, s.p + i, n) == 0)
             return true;
     return false;
 }
 
-static struct str trim(struct str s, struct str set, bool left, bool right)
+static struct str trim(struct str s, struct str chars, bool left, bool right)
 {
-    while (left && s.n && in_set(s, 0, char_len(s, 0), set)) {
+    struct trim_set set;
+    trim_set_init(&set, chars);
+    while (left && s.n && in_set(s, 0, char_len(s, 0), &set)) {
         size_t n = char_len(s, 0);
         s.p += n;
         s.n -= n;
@@ -167,27 +191,38 @@ static struct str trim(struct str s, struct str set, bool left, bool right)
         size_t i = s.n - 1;
         while (i && !is_start(s.p[i]))
             i--;
-        if (!in_set(s, i, s.n - i, set))
+        if (!in_set(s, i, s.n - i, &set))
             break;
         s.n = i;
     }
     return s;
 }
 
+static const char *find(struct str s, size_t from, struct str part)
+{
+    return part.n && s.n - from >= part.n
+               ? memmem(s.p + from, s.n - from, part.p, part.n)
+               : NULL;
+}
+
 static bool replace(struct arena *a, struct str s, struct str from,
                     struct str to, struct value *out)
 {
     struct sb b;
+    size_t i = 0;
     sb_init(&b, a);
-    for (size_t i = 0; i < s.n;) {
-        if (from.n && s.n - i >= from.n &&
-            memcmp(s.p + i, from.p, from.n) == 0) {
-            sb_str(&b, to);
-            i += from.n;
-        } else {
-            sb_char(&b, s.p[i++]);
-        }
+    for (const char *at; (at = find(s, i, from));) {
+        size_t skip = (size_t)(at - s.p) - i;
+        if (b.n + skip + to.n > EXPR_MAX_TEXT)
+            return true; /* NULL */
+        sb_add(&b, s.p + i, skip);
+        sb_str(&b, to);
+        i += skip + from.n;
     }
+    if (b.n + (s.n - i) > EXPR_MAX_TEXT)
+        return true;
+    if (i < s.n)
+        sb_add(&b, s.p + i, s.n - i);
     *out = make_text(b.n ? sb_view(&b) : STR(""));
     return !b.failed;
 }
@@ -196,6 +231,8 @@ static bool concat(struct arena *a, struct str l, struct str r,
                    struct value *out)
 {
     struct sb b;
+    if (l.n > EXPR_MAX_TEXT || r.n > EXPR_MAX_TEXT - l.n)
+        return true; /* NULL */
     sb_init(&b, a);
     sb_str(&b, l);
     sb_str(&b, r);

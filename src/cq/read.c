@@ -20,6 +20,7 @@ struct parser {
     struct tokens t;
     struct cq_builder b;
     struct err *err;
+    uint32_t n_nodes; /* of expressions so far */
 };
 
 static enum status bad(struct parser *p, const char *what)
@@ -289,6 +290,7 @@ static enum status call(struct parser *p, struct str name, unsigned depth,
     if (!expr_op_takes(e->op, args.n))
         return bad(p, "another number of arguments");
     e->type = expr_op_type(e->op, e->args, e->n_args);
+    e->n_nodes = expr_count_nodes(e->n_args, e->args);
     return OK;
 }
 
@@ -301,6 +303,9 @@ static enum status expression(struct parser *p, unsigned depth,
         return err_nomem(p->err);
     if (depth > EXPR_MAX_DEPTH)
         return bad(p, "a less deeply nested expression");
+    if (++p->n_nodes > EXPR_MAX_NODES)
+        return expr_refuse_size(p->err, (long)p->t.start);
+    e->n_nodes = 1;
     *out = e;
     TRY(constant(p, &e->val, &is_const));
     if (is_const) {

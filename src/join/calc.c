@@ -3,7 +3,9 @@
  *
  * A computed column becomes a store column of its own (numbers as numbers,
  * everything else as codes into a sorted dictionary), so that the rest of the
- * engine sees no difference. Expressions are total, so no row can fail.
+ * engine sees no difference. Expressions are total, so no row can fail, and
+ * what a row takes is limited (cq/expr.h). Scratch is given back, and the stop
+ * asked for, after some rows or after one that took much.
  */
 #include "join/impl.h"
 
@@ -45,6 +47,19 @@ static enum status env_open(struct join *j, uint32_t atom, struct arena *a,
     return OK;
 }
 
+enum { ROWS_BETWEEN = 256, MUCH = 65536 };
+
+/* After `n` evaluations: gives scratch back and asks whether to stop. */
+static enum status env_rest(struct row_env *env, struct arena *scratch,
+                            size_t n, struct err *err)
+{
+    struct arena_mark empty = {0};
+    if (n % ROWS_BETWEEN && arena_since(scratch, empty) <= MUCH)
+        return OK;
+    arena_fini(scratch);
+    return join_cancelled(env->j) ? err_set(err, E_CANCELLED, "cancelled") : OK;
+}
+
 static void env_row(struct row_env *env, size_t row)
 {
     VSET_EACH (v, env->vars)
@@ -54,25 +69,35 @@ static void env_row(struct row_env *env, size_t row)
 /* --- predicates --------------------------------------------------------- */
 
 /* An expression over one dictionary column is asked once per code. */
+static enum status ask_codes(struct row_env *env, const struct expr *e,
+                             const struct store_column *c, uint8_t *pass,
+                             struct err *err)
+{
+    unsigned v = vset_min(env->vars);
+    struct arena scratch;
+    enum status s = OK;
+    arena_init(&scratch, env->j->mem);
+    for (size_t i = 0; i <= c->n_dict && s == OK; i++) {
+        struct value out = {0};
+        env->vals[v] = i < c->n_dict ? column_dict_value(c, i) : value_null();
+        s = expr_eval(&scratch, e, env->vals, &out, err);
+        pass[i] = !out.is_null && out.i == 1;
+        if (s == OK)
+            s = env_rest(env, &scratch, i + 1, err);
+    }
+    arena_fini(&scratch);
+    return s;
+}
+
 static enum status filter_codes(struct row_env *env, const struct expr *e,
                                 const struct store_column *c, size_t n_rows,
                                 uint8_t *keep, struct err *err)
 {
     struct mem *m = env->j->mem;
-    unsigned v = vset_min(env->vars);
-    enum status s = OK;
     uint8_t *pass = mem_alloc(m, c->n_dict + 1); /* the last one: NULL */
     if (!pass)
         return err_nomem(err);
-    for (size_t i = 0; i <= c->n_dict && s == OK; i++) {
-        struct arena scratch;
-        struct value out = {0};
-        arena_init(&scratch, m);
-        env->vals[v] = i < c->n_dict ? column_dict_value(c, i) : value_null();
-        s = expr_eval(&scratch, e, env->vals, &out, err);
-        pass[i] = !out.is_null && out.i == 1;
-        arena_fini(&scratch);
-    }
+    enum status s = ask_codes(env, e, c, pass, err);
     for (size_t r = 0; r < n_rows && s == OK; r++)
         keep[r] &= pass[column_is_null(c, r) ? c->n_dict : c->code[r]];
     mem_free(m, pass, c->n_dict + 1);
@@ -85,20 +110,15 @@ static enum status filter_rows(struct row_env *env, const struct expr *e,
     struct arena scratch;
     enum status s = OK;
     arena_init(&scratch, env->j->mem);
-    for (size_t r = 0; r < n_rows && s == OK; r++) {
+    for (size_t r = 0, n = 0; r < n_rows && s == OK; r++) {
         struct value out = {0};
         if (!keep[r])
             continue;
-        if (r % 256 == 255) {
-            arena_fini(&scratch);
-            if (join_cancelled(env->j)) {
-                s = err_set(err, E_CANCELLED, "cancelled");
-                break;
-            }
-        }
         env_row(env, r);
         s = expr_eval(&scratch, e, env->vals, &out, err);
         keep[r] = !out.is_null && out.i == 1;
+        if (s == OK)
+            s = env_rest(env, &scratch, ++n, err);
     }
     arena_fini(&scratch);
     return s;
@@ -228,19 +248,20 @@ static enum status lay_out(struct join *j, struct store_column *c,
                            struct result *v, size_t n, size_t n_rows,
                            struct err *err)
 {
-    bool words = true, codes = true;
-    for (size_t i = 0; i < n; i++) {
-        enum type t = v[i].v.type;
-        words &= is_i64(t) && t == v[0].v.type;
-        codes &= !is_i64(t) || t == T_INT;
-    }
+    bool words = true;
+    for (size_t i = 0; i < n; i++)
+        words &= is_i64(v[i].v.type) && v[i].v.type == v[0].v.type;
     if (words)
         return word_column(j, c, v, n, n_rows, err);
-    if (codes)
-        return code_column(j, c, v, n, n_rows, err);
-    err_set(err, E_TYPE, "an expression has values of types that do not mix");
-    err_hint(err, "Declare the types of the columns that it uses.");
-    return E_TYPE;
+    return code_column(j, c, v, n, n_rows, err);
+}
+
+/* PRIVACY: decided for each value by itself, so that one of a type that does
+ * not mix with the others is NULL and no error. */
+static bool mixes(enum type want, enum type got)
+{
+    return got == want || (!is_i64(got) && !is_i64(want)) ||
+           (got == T_INT && (is_number(want) || want == T_UNKNOWN));
 }
 
 static enum status fill_calc(struct join *j, struct row_env *env,
@@ -256,11 +277,9 @@ static enum status fill_calc(struct join *j, struct row_env *env,
     arena_init(&scratch, j->mem);
     for (size_t r = 0; r < n_rows && s == OK; r++) {
         struct value v = {0};
-        if (r % 256 == 255)
-            arena_fini(&scratch);
         env_row(env, r);
         s = expr_eval(&scratch, e, env->vals, &v, err);
-        if (s == OK && v.is_null) {
+        if (s == OK && (v.is_null || !mixes(e->type, v.type))) {
             nulls[r >> 6] |= (uint64_t)1 << (r & 63);
             c->nulls = nulls;
         } else if (s == OK) {
@@ -268,6 +287,8 @@ static enum status fill_calc(struct join *j, struct row_env *env,
                 s = err_nomem(err);
             out[(*n_out)++] = (struct result){v, (uint32_t)r};
         }
+        if (s == OK)
+            s = env_rest(env, &scratch, r + 1, err);
     }
     arena_fini(&scratch);
     return s;

@@ -26,6 +26,29 @@ enum status lower_enter(struct lower *l, long position)
     return OK;
 }
 
+enum status lower_work(struct lower *l, size_t n, long position)
+{
+    *l->work += n;
+    if (*l->work <= MAX_WORK)
+        return OK;
+    err_set(l->err, E_TOO_LARGE, "the query unfolds too far");
+    err_at(l->err, position);
+    err_detail(l->err, "Each use of a WITH query is a copy of it, and each "
+                       "count reads the whole query.");
+    err_hint(l->err, "Name the columns that are needed instead of *, use WITH "
+                     "queries less often, or send the counts one by one.");
+    return E_TOO_LARGE;
+}
+
+/* What is kept of an expression; `make` has tested it by itself. */
+static enum status keep_nodes(struct lower *l, const struct expr *e,
+                              long position)
+{
+    l->n_nodes += e->n_nodes;
+    return l->n_nodes > EXPR_MAX_NODES ? expr_refuse_size(l->err, position)
+                                       : OK;
+}
+
 void lower_leave(struct lower *l)
 {
     l->depth--;
@@ -49,9 +72,10 @@ static enum status term_const(struct lower *l, const struct value *v,
 }
 
 static enum status new_calc(struct lower *l, const struct expr *e,
-                            uint32_t atom, struct term *out)
+                            uint32_t atom, long position, struct term *out)
 {
     uint32_t var;
+    TRY(keep_nodes(l, e, position));
     TRY(cqb_var(&l->b, str_of(expr_op_name(e->op)), e->type, &var, l->err));
     struct calc c = {.atom = atom, .var = var, .e = e};
     if (!VEC_PUSH(l->arena, &l->var_atom, atom) ||
@@ -78,7 +102,7 @@ enum status term_of(struct lower *l, const struct expr *e, long position,
             *out = (struct term){TERM_VAR, l->b.calcs.p[i].var};
             return OK;
         }
-    return new_calc(l, e, (uint32_t)__builtin_ctzll(atoms), out);
+    return new_calc(l, e, (uint32_t)__builtin_ctzll(atoms), position, out);
 }
 
 static bool is_const_bool(const struct expr *e, bool *value)
@@ -99,6 +123,7 @@ enum status add_predicate(struct lower *l, struct expr *e, long position)
     aset atoms = expr_atoms(l, e);
     if (aset_count(atoms) > 1)
         return sql_refuse(l->err, NO_OR_ACROSS, position);
+    TRY(keep_nodes(l, e, position));
     struct pred p = {.atom = (uint32_t)__builtin_ctzll(atoms), .e = e};
     return VEC_PUSH(l->arena, &l->b.preds, p) ? OK : err_nomem(l->err);
 }

@@ -95,13 +95,19 @@ static const char notes[] =
     "\n## Semantics\n\n"
     "- Text compares bytewise (collation \"C\"); `lower` and `upper` change "
     "ASCII letters only.\n"
-    "- Integers have 64 bits in tables and any width in expressions; "
+    "- Integers have 64 bits in tables and up to 1000 digits in expressions; "
     "decimals are exact. Where PostgreSQL reports an overflow, the result "
     "here is the exact number.\n"
+    "- What one row can cost is limited, so that neither time nor memory tells "
+    "of it: a computed text of more than 65536 bytes is NULL, and so is a "
+    "computed exact number with more than 1000 digits before or behind the "
+    "point, at every step of an expression. So a computed value may be NULL "
+    "although none of its columns is. `CASE`, `coalesce`, `nullif`, `least` "
+    "and `greatest` compute nothing and hand on longer values of columns.\n"
     "- `NaN` and infinities in a decimal column compare as in PostgreSQL, "
     "above and below all numbers; arithmetic with them, `abs` and rounding "
-    "give NULL. So do those with a decimal of more than 1000 digits before or "
-    "behind the point.\n"
+    "give NULL. So do those with a decimal of a column that is longer than a "
+    "computed one may be.\n"
     "- A comparison between a real and an exact number turns the exact one "
     "into the nearest double, as PostgreSQL does.\n"
     "- Times are UTC; a time stamp with zone is stored as UTC.\n"
@@ -131,11 +137,15 @@ void sql_print_doc(struct sb *b)
     print_accepted(b);
     print_refused(b);
     sb_cstr(b, notes);
-    sb_printf(b,
-              "\n## Limits\n\n"
-              "%d bytes, %d tokens, brackets %d deep, %d words and signs that "
-              "nest (operators, `JOIN`, `NOT`, `CASE`), %d tables, %d "
-              "variables, %d counts. Beyond: an error at once.\n",
-              SQL_MAX_BYTES, SQL_MAX_TOKENS, SQL_MAX_NESTING, SQL_MAX_OPERATORS,
-              MAX_ATOMS, MAX_VARS, MAX_COUNTS);
+    sb_printf(
+        b,
+        "\n## Limits\n\n"
+        "%d bytes, %d tokens, brackets %d deep, %d words and signs that "
+        "nest (operators, `JOIN`, `NOT`, `CASE`), %d tables, %d "
+        "variables, %d counts, %d columns of a subquery, and %d operators, "
+        "functions, columns and constants in the expressions of a count, "
+        "subqueries and `WITH` queries written out. Beyond: an error at "
+        "once.\n",
+        SQL_MAX_BYTES, SQL_MAX_TOKENS, SQL_MAX_NESTING, SQL_MAX_OPERATORS,
+        MAX_ATOMS, MAX_VARS, MAX_COUNTS, MAX_COLUMNS, EXPR_MAX_NODES);
 }

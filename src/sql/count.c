@@ -348,6 +348,7 @@ struct reader {
     const struct sql_options *opt;
     struct err *err;
     const json_t *select;
+    uint64_t *work; /* of all counts together */
 };
 
 /* Lowers the whole statement for the count at `target`. */
@@ -359,7 +360,9 @@ static enum status read_count(const struct reader *r, size_t target,
                       .text = r->text,
                       .text_n = r->text_n,
                       .opt = r->opt,
-                      .err = r->err};
+                      .err = r->err,
+                      .position = -1,
+                      .work = r->work};
     struct scope sc = {0};
     exprs groups = {0};
     const json_t *call = count_call(target_at(r->select, target));
@@ -475,7 +478,9 @@ enum status sql_read(struct arena *a, struct schema *s, struct str text,
                      const struct sql_options *opt, struct sql_statement *out,
                      struct err *err)
 {
-    struct reader r = {.arena = a, .schema = s, .opt = opt, .err = err};
+    uint64_t work = 0;
+    struct reader r = {
+        .arena = a, .schema = s, .opt = opt, .err = err, .work = &work};
     struct tree tree;
     char *clean;
     *out = (struct sql_statement){0};

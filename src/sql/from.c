@@ -243,6 +243,7 @@ bool is_star(const json_t *colref)
 
 static enum status push_all(struct lower *l, const rcols *from, rcols *to)
 {
+    TRY(lower_work(l, from->n * WORK_COLUMN, l->position));
     for (size_t i = 0; i < from->n; i++)
         if (!VEC_PUSH(l->arena, to, from->p[i]))
             return err_nomem(l->err);
@@ -439,6 +440,7 @@ static enum status lower_table(struct lower *l, struct scope *sc,
     if (!VEC_PUSH(l->arena, &l->atom_counted, l->counting))
         return err_nomem(l->err);
     const struct table *t = &l->schema->tables.p[table];
+    TRY(lower_work(l, t->n_cols * WORK_COLUMN, at));
     struct rel r = {.alias = str_of(name),
                     .namespace_ = t->namespace_,
                     .table = t->any_case ? t->name : STR("")};
@@ -571,6 +573,8 @@ static enum status join_visible(struct lower *l, const struct scope *a,
                                 rcols *out)
 {
     TRY(push_all(l, merged, out));
+    TRY(lower_work(l, (a->visible.n + b->visible.n) * WORK_COLUMN,
+                   l->position));
     const rcols *sides[] = {&a->visible, &b->visible};
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < sides[k]->n; i++)

@@ -506,8 +506,12 @@ enum status lower_scalar(struct lower *l, struct scope *sc, const json_t *node,
 {
     const json_t *fields;
     const char *kind = node_kind(node, &fields);
-    TRY(lower_enter(l, get_location(fields)));
+    long outer = l->position, at = get_location(fields);
+    TRY(lower_enter(l, at));
+    TRY(lower_work(l, WORK_SCALAR, at));
+    l->position = at >= 0 ? at : outer;
     enum status st = lower_kind(l, sc, kind, fields, out);
+    l->position = outer;
     lower_leave(l);
     return st;
 }

@@ -169,14 +169,27 @@ static enum status lower_target(struct lower *l, struct scope *sc,
     return VEC_PUSH(l->arena, out, c) ? OK : err_nomem(l->err);
 }
 
+static enum status too_many_columns(struct lower *l, long position)
+{
+    err_set(l->err, E_TOO_LARGE, "a subquery has more than %d columns",
+            MAX_COLUMNS);
+    err_at(l->err, position);
+    err_hint(l->err, "Name the columns that are needed instead of *.");
+    return E_TOO_LARGE;
+}
+
 static enum status lower_targets(struct lower *l, struct scope *sc,
                                  const json_t *select, rcols *out)
 {
     const json_t *list = get(select, "targetList");
     size_t n = json_array_size(list);
-    for (size_t i = 0; i < n; i++)
-        TRY(lower_target(l, sc, node_as(json_array_get(list, i), "ResTarget"),
-                         out));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *target = json_array_get(list, i);
+        TRY(lower_work(l, WORK_COLUMN, l->position));
+        TRY(lower_target(l, sc, node_as(target, "ResTarget"), out));
+        if (out->n > MAX_COLUMNS)
+            return too_many_columns(l, node_location(target));
+    }
     return OK;
 }
 

@@ -108,12 +108,23 @@ struct lower {
     bool counting;                     /* rows of tables met now are counted */
     const struct cte *ctes;
     unsigned depth, n_subqueries;
+    long position;    /* of the scalar that is being lowered */
+    uint64_t n_nodes; /* of predicates and computed variables so far */
+    uint64_t *work;   /* of the whole statement, see lower_work */
 };
 
 enum { MAX_DEPTH = 150, MAX_SUBQUERIES = 256, MAX_COUNTS = 500 };
+/* Columns of one subquery, as in PostgreSQL. */
+enum { MAX_COLUMNS = 1664 };
+/* Each use of a WITH query or subquery lowers it again, for each count: names
+ * brought into a scope, scalars lowered. What a short text can unfold to is
+ * limited before it is unfolded; 64 tables of 100 columns stay far below. */
+enum { WORK_COLUMN = 1, WORK_SCALAR = 20, MAX_WORK = 4000000 };
 /* Each count reads the whole statement: bytes times counts. */
 #define MAX_COUNT_WORK ((size_t)4 << 20)
 
+/* Books the work; E_TOO_LARGE above MAX_WORK. */
+enum status lower_work(struct lower *l, size_t n, long position);
 enum status lower_enter(struct lower *l, long position);
 void lower_leave(struct lower *l);
 

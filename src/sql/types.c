@@ -32,6 +32,8 @@ static bool all_const(uint32_t n, struct expr *const *args)
 enum status make(struct lower *l, enum expr_op op, uint32_t n,
                  struct expr *const *args, struct expr **out)
 {
+    if (expr_count_nodes(n, args) > EXPR_MAX_NODES)
+        return expr_refuse_size(l->err, l->position);
     struct expr *e = expr_new(l->arena, op, n, args);
     if (!e)
         return err_nomem(l->err);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sql/sql.h"
 
@@ -30,22 +31,38 @@ static const char ddl[] =
     " PRIMARY KEY (pat, doc));"
     "CREATE TABLE visit (pat INTEGER, at TIMESTAMP, ok BOOLEAN);";
 
+/* As long as a computed value may be. */
+static struct value longest(enum type t)
+{
+    static char text[EXPR_MAX_TEXT], digits[EXPR_MAX_DIGITS];
+    memset(text, 'R', sizeof text);
+    memset(digits, '9', sizeof digits);
+    if (t == T_TEXT)
+        return value_text((struct str){text, sizeof text});
+    return (struct value){.type = T_DEC, .s = {digits, sizeof digits}};
+}
+
 static void evaluate(struct arena *a, const struct cq *q)
 {
     struct value vals[MAX_VARS], out;
     struct err err;
     for (size_t i = 0; i < MAX_VARS; i++)
         vals[i] = value_null();
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < q->n_preds; i++)
             if (expr_eval(a, q->preds[i].e, vals, &out, &err) == OK &&
                 !out.is_null && out.type != T_BOOL)
                 defect("a predicate is not boolean", cq_text(a, q));
         for (uint32_t i = 0; i < q->n_calcs; i++)
-            (void)!expr_eval(a, q->calcs[i].e, vals, &out, &err);
+            if (expr_eval(a, q->calcs[i].e, vals, &out, &err) == OK &&
+                !out.is_null && out.s.p &&
+                out.s.n > (out.type == T_TEXT ? EXPR_MAX_TEXT
+                                              : 2 * EXPR_MAX_DIGITS + 2))
+                defect("a computed value is too long", cq_text(a, q));
         for (uint32_t i = 0; i < q->n_vars; i++)
-            vals[i] = q->vars[i].type == T_TEXT ? value_text(STR("\xc3\xa9x"))
-                                                : value_int(INT64_MIN);
+            vals[i] = round                       ? longest(q->vars[i].type)
+                      : q->vars[i].type == T_TEXT ? value_text(STR("\xc3\xa9x"))
+                                                  : value_int(INT64_MIN);
     }
 }
 

@@ -67,8 +67,15 @@ static const struct {
     {"SELECT COUNT(*) FROM t WHERE a = 1", " AND a = 1", "", 100000,
      E_TOO_LARGE},
     {"SELECT COUNT(*) FROM t WHERE a = 1", " AND a = 1", "", 10000, OK},
-    {"SELECT COUNT(*) FROM t WHERE a = 1", " OR a = 1", "", 10000, OK},
-    {"SELECT COUNT(*) FROM t WHERE a IN (1", ", 2", ")", 20000, OK},
+    {"SELECT COUNT(*) FROM t WHERE a = 1", " OR a = 1", "", 3000, OK},
+    {"SELECT COUNT(*) FROM t WHERE a = 1", " OR a = 1", "", 10000, E_TOO_LARGE},
+    {"SELECT COUNT(*) FROM t WHERE a IN (1", ", 2", ")", 9000, OK},
+    {"SELECT COUNT(*) FROM t WHERE a IN (1", ", 2", ")", 20000, E_TOO_LARGE},
+    /* many conditions that are small one by one */
+    {"SELECT COUNT(*) FROM t WHERE a + a > 1", " AND a + a > 1", "", 1900, OK},
+    {"SELECT COUNT(*) FROM (SELECT a * a * a * a * a * a AS n FROM t) s "
+     "WHERE n > 1",
+     " AND n > 1", "", 1900, E_TOO_LARGE},
     /* depth, each way to get it */
     {"SELECT COUNT(*) FROM t WHERE a = 1", " + 1", "", 100000, E_TOO_LARGE},
     {"SELECT COUNT(*) FROM t WHERE a = a", " + a", "", 1900, E_TOO_LARGE},
@@ -141,6 +148,59 @@ static void explosion(void **state)
     arena_fini(&f.arena);
 }
 
+/* n levels of a subquery around another, `inner` at the bottom. */
+static enum status read_levels(struct fixture *f, const char *start,
+                               const char *select, int n, const char *inner)
+{
+    struct sb b;
+    struct sql_statement s;
+    struct timespec t;
+    sb_init(&b, &f->arena);
+    sb_cstr(&b, start);
+    for (int i = 0; i < n; i++)
+        sb_printf(&b, "(%s FROM ", select);
+    sb_cstr(&b, inner);
+    for (int i = 0; i < n; i++)
+        sb_printf(&b, ") s%d", i);
+    size_t before = f->mem.used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    double begun = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    enum status st =
+        sql_read(&f->arena, &f->schema, sb_view(&b), NULL, &s, &f->err);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    assert_true((double)t.tv_sec + (double)t.tv_nsec / 1e9 - begun < 1);
+    assert_in_range(f->mem.peak - before, 0, 20 << 20);
+    return st;
+}
+
+/* Subqueries whose columns double at each level: their length, their number
+ * and the size of what computes them. */
+static void unfolding(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *start, *select, *inner;
+    } cases[] = {
+        {"SELECT COUNT(DISTINCT b) FROM ", "SELECT b || b AS b", "t"},
+        {"SELECT COUNT(DISTINCT a) FROM ", "SELECT a * a AS a", "t"},
+        {"SELECT COUNT(DISTINCT a) FROM ", "SELECT coalesce(a, a) AS a", "t"},
+        {"SELECT COUNT(*) FROM ", "SELECT *, *", "t"},
+        {"SELECT COUNT(*) FROM ", "SELECT a + a AS a, *", "t"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int n = 4; n <= 64; n *= 2) {
+            struct fixture f;
+            begin(&f);
+            enum status st = read_levels(&f, cases[i].start, cases[i].select, n,
+                                         cases[i].inner);
+            if (i < 4 && n > 16)
+                assert_int_equal(st, E_TOO_LARGE);
+            else if (n == 4 && i < 4)
+                assert_int_equal(st, OK);
+            arena_fini(&f.arena);
+        }
+}
+
 static void not_text(void **state)
 {
     (void)state;
@@ -183,9 +243,8 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_texts),
-        cmocka_unit_test(explosion),
-        cmocka_unit_test(not_text),
+        cmocka_unit_test(large_texts),   cmocka_unit_test(explosion),
+        cmocka_unit_test(unfolding),     cmocka_unit_test(not_text),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
