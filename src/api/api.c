@@ -124,10 +124,13 @@ static dpc_status ask(dpc_session *s, ask_fn *fn, const char *query,
                       dpc_result **out)
 {
     struct result *r = result_new();
+    unsigned threads;
     *out = NULL;
     if (!r)
         return (dpc_status)status_exit(err_nomem(&s->s.err));
-    enum status st = fn(&s->s, str_of(query), r, &s->s.err);
+    enum status st = session_limits(&s->s, &threads, &s->s.err);
+    if (st == OK)
+        st = fn(&s->s, str_of(query), r, &s->s.err);
     if (st == OK && (r->json.failed || r->text.failed))
         st = err_nomem(&s->s.err);
     /* check tells what does not hold in its result */
