@@ -33,6 +33,8 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
                       struct err *err)
 {
     struct arena arena;
+    if (cq_check(q))
+        return err_internal(err, cq_check(q));
     arena_init(&arena, m);
     struct join *j = NEW(&arena, struct join);
     if (!j)

@@ -133,9 +133,13 @@ static bool settle_cmp(struct tab *t, struct tab_cmp *c)
     }
     if (!(t->flag[c->l] & t->flag[c->r] & EL_CONST))
         return true;
+    /* Constants of different kinds have an order too (numbers before texts),
+     * the one by which rows are evaluated: nothing is left open. */
     const struct value *x = &t->q->consts[c->l], *y = &t->q->consts[c->r];
-    if (!type_comparable(x->type, y->type))
-        return true;
+    if (x->is_null || y->is_null) {
+        t->unsat = true;
+        return false;
+    }
     int order = value_cmp(x, y);
     bool holds = c->op == CMP_NE   ? order != 0
                  : c->op == CMP_LT ? order < 0

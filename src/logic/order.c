@@ -2,8 +2,8 @@
  * What the comparisons of a structure say about order: elements on a cycle of
  * <= are one, and a cycle with a strict step has no match.
  *
- * The elements are nodes, x <= y and x < y are edges, and the constants that
- * compare with one another, sorted, are a path of strict edges. Two elements
+ * The elements are nodes, x <= y and x < y are edges, and the constants,
+ * sorted, are a path of strict edges. Two elements
  * lie on a common cycle just when they are in one strongly connected
  * component, so Tarjan's algorithm answers for all of them at once. It keeps
  * its own stack: an analyst chooses how long a chain is.
@@ -60,20 +60,6 @@ static void add_edge(struct order *o, uint32_t from, uint32_t to, bool strict)
 
 /* --- constants ------------------------------------------------------------ */
 
-/* Constants of one class have a common order. */
-static int class_of(const struct value *v)
-{
-    switch (v->type) {
-    case T_DEC:
-    case T_REAL:
-        return T_INT;
-    case T_TIMESTAMP:
-        return T_DATE;
-    default:
-        return (int)v->type;
-    }
-}
-
 struct point {
     const struct value *v;
     uint32_t node;
@@ -82,8 +68,7 @@ struct point {
 static int by_value(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;
-    int ca = class_of(a->v), cb = class_of(b->v);
-    return ca != cb ? ca - cb : value_cmp(a->v, b->v);
+    return value_cmp(a->v, b->v);
 }
 
 /* End of the run of equal constants (1 and 1.0) that begins at i. */
@@ -109,10 +94,9 @@ static void order_constants(struct order *o, struct point *p)
     qsort(p, n, sizeof *p, by_value);
     for (uint32_t i = 0, j = run_end(p, 0, n); j < n;) {
         uint32_t k = run_end(p, j, n);
-        if (class_of(p[i].v) == class_of(p[j].v))
-            for (uint32_t x = i; x < j; x++)
-                for (uint32_t y = j; y < k; y++)
-                    add_edge(o, p[x].node, p[y].node, true);
+        for (uint32_t x = i; x < j; x++)
+            for (uint32_t y = j; y < k; y++)
+                add_edge(o, p[x].node, p[y].node, true);
         i = j;
         j = k;
     }
