@@ -48,7 +48,7 @@ static bool degree_holds(struct counter *c, uint32_t table,
                          const struct degree *d)
 {
     struct map per_x, seen;
-    bool rows = d->is_key || (d->n_x == 0 && d->y_is_all);
+    bool rows = degree_counts_rows(d);
     map_init(&per_x, c->a);
     map_init(&seen, c->a);
     for (size_t r = 0; r < c->n_rows; r++) {

@@ -48,8 +48,7 @@ static enum status add_degree(struct arena *a, struct tab *t, uint32_t table,
         return OK;
     /* A dependency between values says nothing about duplicates: only what
      * bounds rows reaches the row id. */
-    bool rows =
-        (d->is_key || (d->n_x == 0 && d->y_is_all)) && has_rowid(t->q, table);
+    bool rows = degree_counts_rows(d) && has_rowid(t->q, table);
     struct dep *p = &t->deps[t->n_deps];
     uint32_t n_y = (uint32_t)d->n_y + (rows ? 1 : 0);
     *p = (struct dep){.table = table, .n_x = (uint32_t)d->n_x, .n_y = n_y};

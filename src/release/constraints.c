@@ -6,7 +6,7 @@
  *
  * Whole rows: Y is all columns, of which only some may be loaded. Then every
  * row counts as its own value when the constraint is a key or a bound on the
- * rows (is_key, or X empty): that is what the analysis assumes of a bag.
+ * rows (degree_counts_rows): that is what the analysis assumes of a bag.
  *
  * NULL: a row with a NULL in X is not constrained, as in SQL's UNIQUE.
  */
@@ -137,9 +137,7 @@ static enum status check_table(struct prepared *p, uint32_t table,
     const struct table *def = &p->schema.tables.p[table];
     for (size_t i = 0; i < def->degrees.n; i++) {
         const struct degree *d = &def->degrees.p[i];
-        bool whole = d->y_is_all || d->n_y == t->n_cols;
-        bool rows_differ = whole && (d->is_key || d->n_x == 0);
-        struct check c = {p, table, t, d, rows_differ};
+        struct check c = {p, table, t, d, degree_counts_rows(d)};
         TRY(check_one(&c, out, err));
     }
     return OK;

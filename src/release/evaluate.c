@@ -35,7 +35,7 @@ static void want_constraint_columns(const struct table *t, struct atom *at)
         const struct degree *d = &t->degrees.p[i];
         for (size_t c = 0; c < d->n_x; c++)
             at->args[d->x[c]].kind = TERM_VAR;
-        if ((d->y_is_all || d->n_y == t->n_cols) && (d->is_key || d->n_x == 0))
+        if (degree_counts_rows(d))
             continue; /* about whole rows: see constraints.c */
         for (size_t c = 0; c < d->n_y; c++)
             at->args[d->y[c]].kind = TERM_VAR;

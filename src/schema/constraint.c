@@ -183,15 +183,7 @@ static enum status add_all(struct scan *c, size_t table, const cols_vec *x,
                            u128 k, bool is_key)
 {
     struct table *t = &c->s->tables.p[table];
-    cols_vec y = {0};
-    for (uint32_t i = 0; i < t->n_cols; i++)
-        if (!VEC_PUSH(c->s->arena, &y, i))
-            return err_nomem(c->err);
-    size_t before = t->degrees.n;
-    TRY(table_add_degree(c->s, table, x->p, x->n, y.p, y.n, k, is_key, c->text,
-                         c->err));
-    if (t->degrees.n > before)
-        t->degrees.p[before].y_is_all = true;
+    TRY(table_add_whole(c->s, table, x->p, x->n, k, is_key, c->text, c->err));
     /* a key names every row, so it has no NULL; loading checks that */
     for (size_t i = 0; is_key && k == 1 && i < x->n; i++)
         t->cols[x->p[i]].not_null = true;
@@ -235,7 +227,7 @@ static enum status read_dependency(struct scan *c)
         return add_all(c, table, &x, k, k == 1);
     if (y.n == 0)
         return bad(c, "a column on the right of ->");
-    return table_add_degree(c->s, table, x.p, x.n, y.p, y.n, k, false, c->text,
+    return table_add_degree(c->s, table, x.p, x.n, y.p, y.n, k, c->text,
                             c->err);
 }
 

@@ -153,25 +153,15 @@ static enum status columns(struct reader *r, yaml_node_t *n, size_t table,
     return OK;
 }
 
-static enum status all_columns(struct reader *r, size_t table, cols_vec *out)
-{
-    for (uint32_t i = 0; i < r->s->tables.p[table].n_cols; i++)
-        if (!VEC_PUSH(r->s->arena, out, i))
-            return err_nomem(r->err);
-    return OK;
-}
-
 static enum status read_key(struct reader *r, yaml_node_t *n, size_t table)
 {
-    cols_vec x = {0}, y = {0};
+    cols_vec x = {0};
     TRY(columns(r, n, table, &x));
     if (x.n == 0)
         return bad(r, n, E_POLICY, "a key needs a column");
-    TRY(all_columns(r, table, &y));
     for (size_t i = 0; i < x.n; i++)
         r->s->tables.p[table].cols[x.p[i]].not_null = true;
-    return table_add_degree(r->s, table, x.p, x.n, y.p, y.n, 1, true, STR(""),
-                            r->err);
+    return table_add_whole(r->s, table, x.p, x.n, 1, true, STR(""), r->err);
 }
 
 static yaml_node_t *lookup(struct reader *r, yaml_node_t *map, const char *key)
@@ -210,7 +200,7 @@ static enum status read_at_most(struct reader *r, yaml_node_t *n, size_t table)
     TRY(number(r, limit, &k));
     if (y.n == 0)
         return bad(r, of, E_POLICY, "\"of\" needs a column");
-    return table_add_degree(r->s, table, x.p, x.n, y.p, y.n, k, false, STR(""),
+    return table_add_degree(r->s, table, x.p, x.n, y.p, y.n, k, STR(""),
                             r->err);
 }
 
@@ -228,12 +218,9 @@ static enum status each_item(struct reader *r, yaml_node_t *n, size_t table,
 
 static enum status read_rows(struct reader *r, yaml_node_t *n, size_t table)
 {
-    cols_vec y = {0};
     u128 k;
     TRY(number(r, n, &k));
-    TRY(all_columns(r, table, &y));
-    return table_add_degree(r->s, table, NULL, 0, y.p, y.n, k, false, STR(""),
-                            r->err);
+    return table_add_whole(r->s, table, NULL, 0, k, false, STR(""), r->err);
 }
 
 static enum status read_values(struct reader *r, yaml_node_t *key,

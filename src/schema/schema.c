@@ -100,31 +100,62 @@ static uint32_t *copy_cols(struct arena *a, const uint32_t *v, size_t n)
 
 static bool same_degree(const struct degree *a, const struct degree *b)
 {
-    return a->n_x == b->n_x && a->n_y == b->n_y && a->k == b->k &&
+    return a->y_is_all == b->y_is_all && a->n_x == b->n_x && a->n_y == b->n_y &&
+           a->k == b->k &&
            (!a->n_x || !memcmp(a->x, b->x, a->n_x * sizeof *a->x)) &&
            (!a->n_y || !memcmp(a->y, b->y, a->n_y * sizeof *a->y));
 }
 
-enum status table_add_degree(struct schema *s, size_t table, const uint32_t *x,
-                             size_t n_x, const uint32_t *y, size_t n_y, u128 k,
-                             bool is_key, struct str text, struct err *err)
+static enum status add_degree(struct schema *s, size_t table, struct degree d,
+                              struct str text, struct err *err)
 {
     struct table *t = &s->tables.p[table];
-    struct degree d = {.k = k, .is_key = is_key};
-    d.x = copy_cols(s->arena, x, n_x);
-    d.y = copy_cols(s->arena, y, n_y);
     d.text = str_copy(s->arena, text);
     if (!d.x || !d.y || !d.text.p)
         return err_nomem(err);
-    d.n_x = sorted_set(d.x, n_x);
-    d.n_y = sorted_set(d.y, n_y);
-    d.y_is_all = d.n_y == t->n_cols && t->arity_known;
+    d.n_x = sorted_set(d.x, d.n_x);
+    d.n_y = sorted_set(d.y, d.n_y);
     for (size_t i = 0; i < t->degrees.n; i++)
         if (same_degree(&t->degrees.p[i], &d)) {
-            t->degrees.p[i].is_key |= is_key;
+            t->degrees.p[i].is_key |= d.is_key;
             return OK;
         }
     return VEC_PUSH(s->arena, &t->degrees, d) ? OK : err_nomem(err);
+}
+
+enum status table_add_degree(struct schema *s, size_t table, const uint32_t *x,
+                             size_t n_x, const uint32_t *y, size_t n_y, u128 k,
+                             struct str text, struct err *err)
+{
+    struct degree d = {.n_x = n_x, .n_y = n_y, .k = k};
+    d.x = copy_cols(s->arena, x, n_x);
+    d.y = copy_cols(s->arena, y, n_y);
+    return add_degree(s, table, d, text, err);
+}
+
+static uint32_t *all_cols(struct arena *a, size_t n)
+{
+    uint32_t *p = NEWS(a, uint32_t, n + 1);
+    for (size_t i = 0; p && i < n; i++)
+        p[i] = (uint32_t)i;
+    return p;
+}
+
+enum status table_add_whole(struct schema *s, size_t table, const uint32_t *x,
+                            size_t n_x, u128 k, bool is_key, struct str text,
+                            struct err *err)
+{
+    size_t n = s->tables.p[table].n_cols;
+    struct degree d = {.n_x = n_x, .n_y = n, .k = k, .is_key = is_key};
+    d.x = copy_cols(s->arena, x, n_x);
+    d.y = all_cols(s->arena, n);
+    d.y_is_all = true;
+    return add_degree(s, table, d, text, err);
+}
+
+bool degree_counts_rows(const struct degree *d)
+{
+    return d->y_is_all && (d->is_key || d->n_x == 0);
 }
 
 enum status schema_fix_arity(struct schema *s, size_t table, size_t n_cols,
@@ -154,11 +185,9 @@ enum status schema_fix_arity(struct schema *s, size_t table, size_t n_cols,
         struct degree *d = &t->degrees.p[i];
         if (!d->y_is_all)
             continue;
-        d->y = NEWS(s->arena, uint32_t, n_cols + 1);
+        d->y = all_cols(s->arena, n_cols);
         if (!d->y)
             return err_nomem(err);
-        for (size_t c = 0; c < n_cols; c++)
-            d->y[c] = (uint32_t)c;
         d->n_y = n_cols;
     }
     return OK;
@@ -183,8 +212,7 @@ static void print_columns(struct sb *b, const struct table *t,
 
 void degree_print(struct sb *b, const struct table *t, const struct degree *d)
 {
-    bool all = d->y_is_all || (t->arity_known && d->n_y == t->n_cols);
-    if (all && d->n_x == 0) {
+    if (d->y_is_all && d->n_x == 0) {
         sb_printf(b, "|%.*s| <= ", PSTR(t->name));
         sb_u128(b, d->k);
         return;
@@ -192,7 +220,7 @@ void degree_print(struct sb *b, const struct table *t, const struct degree *d)
     sb_printf(b, "%.*s: ", PSTR(t->name));
     print_columns(b, t, d->x, d->n_x);
     sb_cstr(b, " -> ");
-    if (all)
+    if (d->y_is_all)
         sb_char(b, '*');
     else
         print_columns(b, t, d->y, d->n_y);

@@ -9,6 +9,9 @@
  * most k distinct values of the columns Y. FD: k = 1. Key: k = 1 and Y all
  * columns. Row bound: X empty, Y all columns. Distinct values: X empty.
  *
+ * A row with a NULL in X is not constrained, as in SQL's UNIQUE: many rows may
+ * have NULL in a unique column, two equal values it cannot hold.
+ *
  * PRIVACY: a table that nothing declares public is private.
  */
 #ifndef SCHEMA_SCHEMA_H
@@ -33,7 +36,8 @@ struct degree {
     uint32_t *x, *y; /* column positions from 0, rising, no repeats */
     size_t n_x, n_y;
     u128 k;          /* >= 1 */
-    bool y_is_all;   /* y is every column, also of a table yet to be used */
+    bool y_is_all;   /* said of rows: y is every column, also of a table whose
+                        columns are not known yet */
     bool is_key;     /* declared as a key: identifies rows, not only values */
     struct str text; /* as declared, for messages; may be empty */
 };
@@ -113,10 +117,17 @@ bool table_has_key(const struct table *t);
  * tables do not. */
 enum status schema_add_table(struct schema *s, struct str name, size_t n_cols,
                              size_t *out_index, struct err *err) WARN_UNUSED;
+/* At most k values of the columns y for one value of x. */
 enum status table_add_degree(struct schema *s, size_t table, const uint32_t *x,
                              size_t n_x, const uint32_t *y, size_t n_y, u128 k,
-                             bool is_key, struct str text,
-                             struct err *err) WARN_UNUSED;
+                             struct str text, struct err *err) WARN_UNUSED;
+/* The same with every column for y: a key (is_key and k = 1), or, with no x, a
+ * bound on the rows. */
+enum status table_add_whole(struct schema *s, size_t table, const uint32_t *x,
+                            size_t n_x, u128 k, bool is_key, struct str text,
+                            struct err *err) WARN_UNUSED;
+/* Counts rows, duplicates included, and not only different values. */
+bool degree_counts_rows(const struct degree *d);
 
 /* Fixes the number of columns of an undeclared table by its use; E_NAME if it
  * was declared or used with another number. */

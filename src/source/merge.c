@@ -82,20 +82,15 @@ static enum status add_key(struct source *src, const struct src_table *t,
                            const struct src_key *k, struct err *err)
 {
     struct schema *s = src->schema;
-    size_t n = s->tables.p[t->table].n_cols;
     uint32_t *x = NEWS(&src->arena, uint32_t, k->n_cols + 1);
-    uint32_t *y = NEWS(&src->arena, uint32_t, n + 1);
-    if (!x || !y)
+    if (!x)
         return err_nomem(err);
     for (size_t i = 0; i < k->n_cols; i++) {
         x[i] = t->to[k->cols[i]];
         if (x[i] == UINT32_MAX)
             return OK; /* over a column that the schema leaves out */
     }
-    for (uint32_t i = 0; i < n; i++)
-        y[i] = i;
-    return table_add_degree(s, t->table, x, k->n_cols, y, n, 1, true, STR(""),
-                            err);
+    return table_add_whole(s, t->table, x, k->n_cols, 1, true, STR(""), err);
 }
 
 static enum status other_type(const struct table *st, const struct column *c,

@@ -72,9 +72,9 @@ bool pg_enforces_all(const struct src_table *t, const struct table *st)
 
 /* SELECT 1 for one X with more than k values of Y. */
 static void violation_sql(struct sb *b, const struct src_table *t,
-                          const struct table *st, const struct degree *d)
+                          const struct degree *d)
 {
-    bool rows = d->n_y == st->n_cols && (d->is_key || d->n_x == 0);
+    bool rows = degree_counts_rows(d);
     sb_cstr(b, "SELECT 1 FROM (SELECT ");
     sb_cstr(b, rows ? "" : "DISTINCT ");
     columns(b, t, d->x, d->n_x, "", 'x');
@@ -134,7 +134,7 @@ static enum status check_degrees(struct source_counter *c,
         if (enforced(t, d))
             continue;
         sb_init(&b, &c->scratch);
-        violation_sql(&b, t, st, d);
+        violation_sql(&b, t, d);
         TRY(any_row(c, &b, &found, err));
         if (found)
             return broken(c, st, d, err);

@@ -65,19 +65,13 @@ static enum status add_key(const struct ddl *d, size_t table,
                            const uint32_t *cols, size_t n, bool primary)
 {
     struct table *t = &d->s->tables.p[table];
-    uint32_t *all = NEWS(d->s->arena, uint32_t, t->n_cols + 1);
     bool nullable = false;
-    if (!all)
-        return err_nomem(d->err);
-    for (uint32_t i = 0; i < t->n_cols; i++)
-        all[i] = i;
     for (size_t i = 0; i < n; i++) {
         if (primary)
             t->cols[cols[i]].not_null = true;
         nullable |= !t->cols[cols[i]].not_null;
     }
-    return table_add_degree(d->s, table, cols, n, all, t->n_cols, 1, !nullable,
-                            STR(""), d->err);
+    return table_add_whole(d->s, table, cols, n, 1, !nullable, STR(""), d->err);
 }
 
 static enum status add_fk(const struct ddl *d, size_t table,
