@@ -42,8 +42,18 @@ static bool table_is_bag(const struct cq *q, uint32_t table)
     return false;
 }
 
+static bool any_null(const struct check_row *row, const uint32_t *cols,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (row->vals[cols[i]].is_null)
+            return true;
+    return false;
+}
+
 /* Counts, for every value of x, the different y that go with it. A key or a
- * bound on rows counts rows, duplicates included. */
+ * bound on rows counts rows, duplicates included; a row with a NULL in x is
+ * not constrained. */
 static bool degree_holds(struct counter *c, uint32_t table,
                          const struct degree *d)
 {
@@ -54,7 +64,8 @@ static bool degree_holds(struct counter *c, uint32_t table,
     for (size_t r = 0; r < c->n_rows; r++) {
         struct sb x, xy;
         bool is_new;
-        if (r == c->without || c->rows[r].table != table)
+        if (r == c->without || c->rows[r].table != table ||
+            any_null(&c->rows[r], d->x, d->n_x))
             continue;
         sb_init(&x, c->a);
         sb_init(&xy, c->a);

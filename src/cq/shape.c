@@ -70,7 +70,17 @@ aset cq_private_atoms(const struct cq *q)
     return s;
 }
 
-/* Do the arguments that are asked for identify the row? */
+/* Never NULL in a match? */
+static bool arg_nonnull(const struct cq *q, const struct atom *a, uint32_t col)
+{
+    const struct table *t = &q->schema->tables.p[a->table];
+    struct term x = a->args[col];
+    return t->cols[col].not_null || x.kind == TERM_CONST ||
+           (x.kind == TERM_VAR && cq_var_nonnull(q, x.id));
+}
+
+/* Do the arguments that are asked for identify the row? A key does where it
+ * has no NULL. */
 static bool row_is_identified(const struct cq *q, const struct atom *a)
 {
     const struct table *t = &q->schema->tables.p[a->table];
@@ -80,7 +90,8 @@ static bool row_is_identified(const struct cq *q, const struct atom *a)
         const struct degree *d = &t->degrees.p[i];
         bool all = d->is_key && d->k == 1;
         for (size_t k = 0; all && k < d->n_x; k++)
-            all = a->args[d->x[k]].kind != TERM_ANY;
+            all =
+                a->args[d->x[k]].kind != TERM_ANY && arg_nonnull(q, a, d->x[k]);
         if (all)
             return true;
     }

@@ -5,8 +5,8 @@
  * PostgreSQL's; those of SQLite and of files in any case.
  *
  * PRIVACY: a table that comes from the catalogue is undeclared, hence
- * private. A UNIQUE constraint becomes a key only if its columns are NOT NULL:
- * databases allow many rows with NULL in a unique column.
+ * private. A UNIQUE constraint is a key of the rows without NULL in its
+ * columns; databases allow many rows with one (schema.h).
  */
 #include "source/internal.h"
 

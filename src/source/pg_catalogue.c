@@ -306,7 +306,7 @@ static enum status add_key(struct reading *r, const PGresult *res, int row)
         return err_nomem(r->err);
     for (size_t i = 0; i < key.n_cols; i++) {
         key.cols[i] = position(k, nums[i]);
-        if (key.cols[i] == UINT32_MAX || !t->cols[key.cols[i]].not_null)
+        if (key.cols[i] == UINT32_MAX)
             return OK;
         /* PRIVACY: values that differ may have one text there */
         if (t->cols[key.cols[i]].own_text)

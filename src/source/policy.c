@@ -59,11 +59,20 @@ static void columns(struct sb *b, const struct table *t, const uint32_t *cols,
     sb_char(b, ']');
 }
 
+/* A key of a policy has no NULL: one that may is left to the catalogue. */
+static bool is_written_key(const struct table *t, const struct degree *d)
+{
+    bool is_key = d->is_key && d->k == 1;
+    for (size_t i = 0; i < d->n_x; i++)
+        is_key &= t->cols[d->x[i]].not_null;
+    return is_key;
+}
+
 static size_t count_keys(const struct table *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->degrees.n; i++)
-        n += t->degrees.p[i].is_key && t->degrees.p[i].k == 1;
+        n += is_written_key(t, &t->degrees.p[i]);
     return n;
 }
 
@@ -78,7 +87,7 @@ static void write_keys(struct sb *b, const struct table *t)
     sb_cstr(b, n == 1 ? "    key: " : "    keys: [");
     for (size_t i = 0; i < t->degrees.n; i++) {
         const struct degree *d = &t->degrees.p[i];
-        if (!d->is_key || d->k != 1)
+        if (!is_written_key(t, d))
             continue;
         sb_cstr(b, seen++ ? ", " : "");
         columns(b, t, d->x, d->n_x);

@@ -173,7 +173,7 @@ static uint32_t find_column(const struct src_table *t, struct str name)
     return UINT32_MAX;
 }
 
-/* The columns of one unique index; a key if all are plain and NOT NULL. */
+/* The columns of one unique index; a key if all are plain. */
 static enum status read_index(struct source *src, struct src_table *t,
                               struct str index, struct err *err)
 {
@@ -190,10 +190,7 @@ static enum status read_index(struct source *src, struct src_table *t,
         if (!name.p)
             return ended(src, st, rc, err_nomem(err), err);
         uint32_t c = cid < 0 ? UINT32_MAX : find_column(t, name);
-        /* find_column gives a number only where there are columns. */
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-        is_key = is_key && c != UINT32_MAX && t->cols[c].not_null &&
-                 k.n_cols < t->n_cols;
+        is_key = is_key && c != UINT32_MAX && k.n_cols < t->n_cols;
         if (is_key)
             k.cols[k.n_cols++] = c;
     }

@@ -65,13 +65,9 @@ static enum status add_key(const struct ddl *d, size_t table,
                            const uint32_t *cols, size_t n, bool primary)
 {
     struct table *t = &d->s->tables.p[table];
-    bool nullable = false;
-    for (size_t i = 0; i < n; i++) {
-        if (primary)
-            t->cols[cols[i]].not_null = true;
-        nullable |= !t->cols[cols[i]].not_null;
-    }
-    return table_add_whole(d->s, table, cols, n, 1, !nullable, STR(""), d->err);
+    for (size_t i = 0; primary && i < n; i++)
+        t->cols[cols[i]].not_null = true;
+    return table_add_whole(d->s, table, cols, n, 1, true, STR(""), d->err);
 }
 
 static enum status add_fk(const struct ddl *d, size_t table,
