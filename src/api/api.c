@@ -153,12 +153,12 @@ static dpc_status ask(dpc_session *s, ask_fn *fn, const char *query,
         return ask(s, fn, NULL, out);                                          \
     }
 
-QUESTION(dpc_analyze, each_analyze)
-QUESTION(dpc_quote, each_quote)
-QUESTION(dpc_explain, each_explain)
-QUESTION(dpc_release, each_release)
-QUESTION(dpc_count, each_count)
-QUESTION(dpc_sensitivity, each_sensitivity)
+QUESTION(dpc_analyze, ask_analyze)
+QUESTION(dpc_quote, ask_quote)
+QUESTION(dpc_explain, ask_explain)
+QUESTION(dpc_release, ask_release)
+QUESTION(dpc_count, ask_count)
+QUESTION(dpc_sensitivity, ask_sensitivity)
 COMMAND(dpc_check, ask_check)
 COMMAND(dpc_policy_init, ask_policy)
 COMMAND(dpc_budget_init, ask_budget_init)

@@ -61,8 +61,9 @@ struct bound {
 struct bound_options {
     uint64_t work;      /* 0: default */
     uint64_t witness_n; /* size asked of a witness family; 0: 3 */
-    bool want_lower;    /* false: skip witnesses and advice (fast) */
+    bool want_lower;    /* false: skip witnesses (fast) */
     bool want_advice;
+    bool want_words; /* the explanation */
 };
 
 enum status bound_analyze(struct arena *a, const struct cq *q,

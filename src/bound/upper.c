@@ -264,7 +264,8 @@ static enum status prepare(struct arena *a, struct tab *t, struct work *work,
                            struct upper *u, struct err *err)
 {
     TRY(tab_chase(a, t, err));
-    TRY(tab_core(a, t, work, err));
+    if (!t->is_core)
+        TRY(tab_core(a, t, work, err));
     u->t = t;
     u->complete_core = !work->exhausted;
     u->atoms = NEWS(a, struct upper_atom, t->n_atoms);

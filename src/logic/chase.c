@@ -61,6 +61,7 @@ bool tab_union(struct tab *t, uint32_t x, uint32_t y)
         rank(t, x) > rank(t, y) || (rank(t, x) == rank(t, y) && x < y);
     uint32_t keep = x_wins ? x : y, gone = x_wins ? y : x;
     t->rep[gone] = keep;
+    t->is_core = false;
     uint8_t inherit = EL_FIXED | EL_NONNULL | EL_ROWID;
     if (!(t->flag[keep] & EL_CONST))
         inherit |= EL_FREE;

@@ -53,6 +53,7 @@ enum status tab_core(struct arena *a, struct tab *t, struct work *work,
         arena_fini(&scratch);
         TRY(st);
     }
+    t->is_core = !work->exhausted;
     return OK;
 }
 

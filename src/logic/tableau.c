@@ -248,6 +248,7 @@ enum status tab_copy(struct arena *a, const struct tab *t, struct tab **out,
     if (!c)
         return err_nomem(err);
     *c = *t;
+    c->is_core = false;
     c->cap_el = t->n_el;
     c->rep = dup(a, t->rep, t->n_el, sizeof *t->rep);
     c->flag = dup(a, t->flag, t->n_el, sizeof *t->flag);

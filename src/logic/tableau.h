@@ -73,6 +73,7 @@ struct tab {
      * rows, wrong for a query to be written back, where NULL never matches. */
     bool plain;
     bool unsat;
+    bool is_core; /* no atom can be dropped; by tab_core, until it changes */
 };
 
 enum status tab_of_cq(struct arena *a, const struct cq *q, struct tab **out,

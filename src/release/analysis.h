@@ -3,13 +3,14 @@
 #define RELEASE_ANALYSIS_H
 
 #include "base/json.h"
-#include "release/prepare.h"
+#include "release/evaluate.h"
 
-void analysis_json(struct json *j, struct prepared *p); /* the members */
-void analysis_text(struct sb *b, struct prepared *p);
-/* OWNER: every sensitivity measure on this instance; members and lines. Opens
- * the data. */
-enum status sensitivity_report(struct prepared *p, struct json *j,
-                               struct sb *text, struct err *err) WARN_UNUSED;
+void analysis_json(struct json *j, struct count *q); /* the members */
+void analysis_text(struct sb *b, struct count *q);
+/* OWNER: every sensitivity measure on this instance; members and lines. The
+ * data were loaded. */
+enum status sensitivity_report(struct count *q, struct evaluated *data,
+                               struct json *j, struct sb *text,
+                               struct err *err) WARN_UNUSED;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "release/analysis.h"
 #include "release/answer.h"
+#include "release/counts.h"
 #include "release/release.h"
 
 static void json_row(struct json *j, const struct bound_row *r)
@@ -17,22 +18,22 @@ static void json_row(struct json *j, const struct bound_row *r)
     json_end(j, ']');
 }
 
-static struct str table_name(const struct prepared *p, uint32_t t)
+static struct str table_name(const struct count *q, uint32_t t)
 {
-    return p->schema.tables.p[t].name;
+    return q->p->schema.tables.p[t].name;
 }
 
-static void json_database(struct json *j, const struct prepared *p,
+static void json_database(struct json *j, const struct count *q,
                           const struct bound_witness *w)
 {
     json_begin(j, '{');
-    for (size_t t = 0; t < p->schema.tables.n; t++) {
+    for (size_t t = 0; t < q->p->schema.tables.n; t++) {
         bool any = false;
         for (size_t i = 0; i < w->n_rows; i++) {
             if (w->rows[i].table != t)
                 continue;
             if (!any) {
-                json_key_str(j, table_name(p, (uint32_t)t));
+                json_key_str(j, table_name(q, (uint32_t)t));
                 json_begin(j, '[');
             }
             any = true;
@@ -44,11 +45,11 @@ static void json_database(struct json *j, const struct prepared *p,
     json_end(j, '}');
 }
 
-static void json_witness(struct json *j, const struct prepared *p)
+static void json_witness(struct json *j, const struct count *q)
 {
-    const struct bound_witness *w = &p->bound.witness;
+    const struct bound_witness *w = &q->bound.witness;
     json_key(j, "witness");
-    if (!p->bound.has_witness) {
+    if (!q->bound.has_witness) {
         json_null(j);
         return;
     }
@@ -60,11 +61,11 @@ static void json_witness(struct json *j, const struct prepared *p)
         json_u128(j, w->n);
     }
     json_key(j, "database");
-    json_database(j, p, w);
+    json_database(j, q, w);
     json_key(j, "change");
     json_begin(j, '{');
     json_key(j, "relation");
-    json_str(j, table_name(p, w->insert.table));
+    json_str(j, table_name(q, w->insert.table));
     json_key(j, "insert");
     json_row(j, &w->insert);
     json_end(j, '}');
@@ -124,13 +125,13 @@ static void json_sensitivity(struct json *j, const struct bound *b)
     json_end(j, '}');
 }
 
-static void json_relations(struct json *j, const struct prepared *p)
+static void json_relations(struct json *j, const struct count *q)
 {
     json_key(j, "per_relation");
     json_begin(j, '{');
-    for (size_t i = 0; i < p->bound.n_relations; i++) {
-        const struct bound_relation *r = &p->bound.relations[i];
-        json_key_str(j, table_name(p, r->table));
+    for (size_t i = 0; i < q->bound.n_relations; i++) {
+        const struct bound_relation *r = &q->bound.relations[i];
+        json_key_str(j, table_name(q, r->table));
         json_begin(j, '{');
         json_key(j, "private");
         json_bool(j, r->is_private);
@@ -158,13 +159,13 @@ static void json_advice(struct json *j, const struct bound *b)
     json_end(j, ']');
 }
 
-void analysis_json(struct json *j, struct prepared *p)
+void analysis_json(struct json *j, struct count *q)
 {
-    const struct bound *b = &p->bound;
+    const struct bound *b = &q->bound;
     json_key(j, "query");
-    json_str(j, cq_text(&p->arena, p->query));
+    json_str(j, cq_text(&q->p->arena, q->query));
     json_key(j, "simplified");
-    json_str(j, cq_text(&p->arena, p->normal));
+    json_str(j, cq_text(&q->p->arena, q->normal));
     const struct {
         const char *key;
         bool v;
@@ -181,10 +182,10 @@ void analysis_json(struct json *j, struct prepared *p)
     json_key(j, "free_variables");
     json_i64(j, b->n_free);
     json_key(j, "neighbours");
-    json_str(j, prepare_neighbours_text(p));
+    json_str(j, prepare_neighbours_text(q));
     json_sensitivity(j, b);
-    json_relations(j, p);
-    json_witness(j, p);
+    json_relations(j, q);
+    json_witness(j, q);
     json_advice(j, b);
     json_key(j, "explanation");
     json_str(j, b->explanation);
@@ -200,10 +201,10 @@ static void text_bound(struct sb *b, u128 v)
         sb_u128(b, v);
 }
 
-static void text_row(struct sb *b, const struct prepared *p,
+static void text_row(struct sb *b, const struct count *q,
                      const struct bound_row *r)
 {
-    sb_str(b, table_name(p, r->table));
+    sb_str(b, table_name(q, r->table));
     sb_char(b, '(');
     for (size_t i = 0; i < r->n_vals; i++)
         sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(r->vals[i]));
@@ -212,16 +213,16 @@ static void text_row(struct sb *b, const struct prepared *p,
 
 enum { SHOW_ROWS = 12 };
 
-static void text_witness(struct sb *b, const struct prepared *p)
+static void text_witness(struct sb *b, const struct count *q)
 {
-    const struct bound_witness *w = &p->bound.witness;
-    if (!p->bound.has_witness)
+    const struct bound_witness *w = &q->bound.witness;
+    if (!q->bound.has_witness)
         return;
     sb_cstr(b, w->family ? "witness      one of a family that grows: with "
                          : "witness      with ");
     for (size_t i = 0; i < w->n_rows && i < SHOW_ROWS; i++) {
         sb_cstr(b, i ? ", " : "");
-        text_row(b, p, &w->rows[i]);
+        text_row(b, q, &w->rows[i]);
     }
     if (w->n_rows > SHOW_ROWS)
         sb_printf(b, " and %zu more rows", w->n_rows - SHOW_ROWS);
@@ -230,7 +231,7 @@ static void text_witness(struct sb *b, const struct prepared *p)
     sb_cstr(b, " the count is ");
     sb_u128(b, w->before);
     sb_cstr(b, "; after inserting ");
-    text_row(b, p, &w->insert);
+    text_row(b, q, &w->insert);
     sb_cstr(b, " it is ");
     sb_u128(b, w->after);
     sb_char(b, '\n');
@@ -250,11 +251,11 @@ static void text_constraints(struct sb *b, struct str s)
     }
 }
 
-void analysis_text(struct sb *b, struct prepared *p)
+void analysis_text(struct sb *b, struct count *q)
 {
-    const struct bound *x = &p->bound;
-    sb_printf(b, "query        %.*s\n", PSTR(cq_text(&p->arena, p->query)));
-    sb_printf(b, "simplified   %.*s\n", PSTR(cq_text(&p->arena, p->normal)));
+    const struct bound *x = &q->bound;
+    sb_printf(b, "query        %.*s\n", PSTR(cq_text(&q->p->arena, q->query)));
+    sb_printf(b, "simplified   %.*s\n", PSTR(cq_text(&q->p->arena, q->normal)));
     sb_printf(b, "shape        %s, %s, %s\n",
               x->connected ? "connected" : "not connected",
               x->acyclic ? "acyclic" : "cyclic",
@@ -275,8 +276,8 @@ void analysis_text(struct sb *b, struct prepared *p)
         text_bound(b, x->lower);
     }
     sb_printf(b, "\n             (a change: %.*s)\n",
-              PSTR(prepare_neighbours_text(p)));
-    text_witness(b, p);
+              PSTR(prepare_neighbours_text(q)));
+    text_witness(b, q);
     for (size_t i = 0; i < x->n_advice; i++) {
         sb_cstr(b, "advice       ");
         text_constraints(b, x->advice[i].constraint);
@@ -291,18 +292,20 @@ void analysis_text(struct sb *b, struct prepared *p)
 static enum status analyze(struct prepared *p, struct str query,
                            struct result *out, struct err *err)
 {
-    struct json j;
+    struct counts_out w;
     TRY(prepare_schema(p, SOURCE_OPTIONAL, err));
     TRY(prepare_query(p, query, err));
-    TRY(prepare_bound(p, true, err));
-    json_init(&j, &out->json);
-    json_begin(&j, '{');
-    analysis_json(&j, p);
-    json_end(&j, '}');
-    if (p->session->opt.dot)
-        cq_dot(&out->text, p->normal);
-    else
-        analysis_text(&out->text, p);
+    TRY(prepare_bounds(p, true, err));
+    counts_begin(&w, p->n_counts, out);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        counts_next(&w);
+        analysis_json(&w.json, &p->counts[i]);
+        if (p->session->opt.dot)
+            cq_dot(w.text, p->counts[i].normal);
+        else
+            analysis_text(w.text, &p->counts[i]);
+    }
+    counts_end(&w);
     return OK;
 }
 
@@ -316,34 +319,33 @@ enum status ask_analyze(struct session *s, struct str query, struct result *out,
     return st;
 }
 
-static enum status quote(struct prepared *p, struct str query, struct choice *c,
+static enum status quote(struct prepared *p, struct str query,
                          struct result *out, struct err *err)
 {
-    struct group_keys k;
+    struct priced *counts;
     TRY(prepare_schema(p, SOURCE_OPTIONAL, err));
     TRY(prepare_query(p, query, err));
-    TRY(prepare_bound(p, false, err));
-    TRY(group_keys(p, &k, err));
-    TRY(choose(p, &k, c, err));
-    if (!k.known && c->noise.smooth) {
-        err_set(err, E_USAGE, "the price depends on the number of groups");
-        err_hint(err, "Name the keys with --groups, or the source of the "
-                      "public table that has them with --db.");
-        return E_USAGE;
-    }
-    report_quote(p, c, &k, out);
-    return OK;
+    TRY(prepare_bounds(p, false, err));
+    enum status s = choose_all(p, &counts, err);
+    for (size_t i = 0; s == OK && i < p->n_counts; i++)
+        if (!counts[i].keys.known && counts[i].choice.noise.smooth) {
+            s = err_set(err, E_USAGE,
+                        "the price depends on the number of groups");
+            err_hint(err, "Name the keys with --groups, or the source of the "
+                          "public table that has them with --db.");
+        }
+    if (s == OK)
+        report_quote(p, counts, out);
+    priced_fini(p, counts);
+    return s;
 }
 
 enum status ask_quote(struct session *s, struct str query, struct result *out,
                       struct err *err)
 {
     struct prepared p;
-    struct choice c;
     prepared_init(&p, s);
-    choice_init(&c);
-    enum status st = quote(&p, query, &c, out, err);
-    choice_fini(&c);
+    enum status st = quote(&p, query, out, err);
     prepared_fini(&p);
     return st;
 }

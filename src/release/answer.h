@@ -17,8 +17,14 @@ struct answer {
     bool released;   /* the error was estimated from data and paid for */
     bool repeated;   /* from the ledger, for free */
     struct str receipt;
-    bool has_balance;
-    struct ledger_balance balance;
+};
+
+/* A count of a release on its way: what is public about it, then its answer. */
+struct released {
+    const struct priced *c;
+    struct ledger_request request;
+    struct answer answer;
+    bool done; /* stored, or no row can change it: not paid, not drawn */
 };
 
 /* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]},
@@ -38,11 +44,15 @@ enum status answer_estimate_error(const struct choice *c,
                                   struct entropy *rng, struct answer *out,
                                   struct err *err) WARN_UNUSED;
 
-void report_release(struct prepared *p, const struct choice *c,
-                    const struct group_keys *k, const struct answer *x,
-                    struct result *out);
-void report_quote(struct prepared *p, const struct choice *c,
-                  const struct group_keys *k, struct result *out);
+/* What a release shows of the budget; NULL: no ledger was needed. */
+struct budget_view {
+    struct ledger_balance balance;
+    bool known;
+};
+void report_release(struct prepared *p, const struct released *x,
+                    const struct budget_view *budget, struct result *out);
+void report_quote(struct prepared *p, const struct priced *c,
+                  struct result *out);
 /* An exact number in JSON: a decimal, rounded up if it has no short one. */
 void json_rat(struct json *j, mpq_srcptr v, bool up);
 /* The key of a group: a JSON array. */

@@ -50,10 +50,10 @@ void choose_price_for_sums(struct choice *c)
     mpq_set_ui(c->price.rho, 0, 1);
 }
 
-static void set_guarantee_text(struct prepared *p, struct choice *c)
+static void set_guarantee_text(struct count *q, struct choice *c)
 {
-    struct arena *a = &p->arena;
-    struct str who = prepare_neighbours_text(p);
+    struct arena *a = &q->p->arena;
+    struct str who = prepare_neighbours_text(q);
     if (c->exact)
         c->guarantee = STR("The answer depends on public tables only; "
                            "nothing is spent.");
@@ -76,18 +76,18 @@ static void set_guarantee_text(struct prepared *p, struct choice *c)
 
 /* --- the global way ------------------------------------------------------- */
 
-enum status choose_global(struct prepared *p, enum noise_kind kind,
+enum status choose_global(struct count *q, enum noise_kind kind,
                           struct choice *c, struct err *err)
 {
     mpz_t l1, l2;
     mpz_inits(l1, l2, NULL);
-    mpz_set_u128(l1, p->bound.l1_upper);
+    mpz_set_u128(l1, q->bound.l1_upper);
     /* PRIVACY: a square beyond 128 bits is marked as infinite, which is no
      * number to calibrate by; the l2 norm is at most the l1 norm. */
-    if (p->bound.l2_squared_upper == U128_INF)
+    if (q->bound.l2_squared_upper == U128_INF)
         mpz_mul(l2, l1, l1);
     else
-        mpz_set_u128(l2, p->bound.l2_squared_upper);
+        mpz_set_u128(l2, q->bound.l2_squared_upper);
     enum status s =
         noise_calibrate_global(&c->total, kind, l1, l2, &c->noise, err);
     mpz_clears(l1, l2, NULL);
@@ -98,10 +98,10 @@ enum status choose_global(struct prepared *p, enum noise_kind kind,
 
 /* --- the smooth way ------------------------------------------------------- */
 
-static enum status read_error_budget(struct prepared *p, struct choice *c,
+static enum status read_error_budget(struct count *q, struct choice *c,
                                      struct err *err)
 {
-    struct str v = p->session->opt.error_budget;
+    struct str v = q->p->session->opt.error_budget;
     if (str_is(v, "none") || str_is(v, "0") || c->total.kind == PRIVACY_ZCDP)
         return OK;
     if (!v.n) {
@@ -132,11 +132,11 @@ static void answer_guarantee(const struct choice *c, struct guarantee *out)
 
 /* By the query's degree (1 at least: 0 means that no smooth noise is needed,
  * but it may have been asked for), or as the user says. */
-static enum status pick_beta(struct prepared *p, struct choice *c,
+static enum status pick_beta(struct count *q, struct choice *c,
                              const struct guarantee *g, struct err *err)
 {
-    struct str given = p->session->opt.beta;
-    TRY(sens_degree(&p->arena, p->normal, U128_INF, &c->degree, err));
+    struct str given = q->p->session->opt.beta;
+    TRY(sens_degree(&q->p->arena, q->normal, U128_INF, &c->degree, err));
     unsigned degree = c->degree ? c->degree : 1;
     if (given.n) {
         TRY(rat_read(given, "beta", c->beta, err));
@@ -153,7 +153,7 @@ static enum status pick_beta(struct prepared *p, struct choice *c,
 
 /* A third of its epsilon, unless beta is less or that is too small for noise
  * (2^-30) or for the query: found out here, before anything is charged. */
-static enum status pick_error_beta(struct prepared *p, struct choice *c,
+static enum status pick_error_beta(struct count *q, struct choice *c,
                                    struct err *err)
 {
     struct err why;
@@ -164,8 +164,9 @@ static enum status pick_error_beta(struct prepared *p, struct choice *c,
         mpq_set(c->error_beta, c->beta);
         return OK;
     }
-    enum status s = sens_floor(&p->arena, p->normal, c->error_beta,
-                               p->schema.order, p->bound.upper, c->floor, &why);
+    enum status s =
+        sens_floor(&q->p->arena, q->normal, c->error_beta, q->p->schema.order,
+                   q->bound.upper, c->floor, &why);
     if (s == E_TOO_LARGE)
         mpq_set(c->error_beta, c->beta);
     else if (s != OK && err)
@@ -173,15 +174,15 @@ static enum status pick_error_beta(struct prepared *p, struct choice *c,
     return s == E_TOO_LARGE ? OK : s;
 }
 
-static enum status smooth(struct prepared *p, enum noise_kind kind,
+static enum status smooth(struct count *q, enum noise_kind kind,
                           struct choice *c, struct guarantee *g,
                           struct err *err)
 {
-    TRY(read_error_budget(p, c, err));
+    TRY(read_error_budget(q, c, err));
     answer_guarantee(c, g);
-    TRY(pick_beta(p, c, g, err));
+    TRY(pick_beta(q, c, g, err));
     /* a public choice too: epsilon and beta decide it */
-    if (!p->session->opt.mechanism.n && kind == NOISE_SMOOTH_LAPLACE &&
+    if (!q->p->session->opt.mechanism.n && kind == NOISE_SMOOTH_LAPLACE &&
         !c->n_groups)
         kind = noise_best_smooth(g, c->beta);
     if (c->n_groups && kind == NOISE_SMOOTH_LAPLACE)
@@ -195,19 +196,19 @@ static enum status smooth(struct prepared *p, enum noise_kind kind,
     TRY(noise_error(&c->noise, &c->error, err));
     /* a row that is substituted leaves one group and enters another: twice S
      * bounds the sum of both changes */
-    if (c->n_groups && p->schema.neighbours == CHANGE_ONE)
+    if (c->n_groups && q->p->schema.neighbours == CHANGE_ONE)
         mpq_set_ui(c->factor, 2, 1);
-    TRY(pick_error_beta(p, c, err));
-    return sens_floor(&p->arena, p->normal, c->beta, p->schema.order,
-                      p->bound.upper, c->floor, err);
+    TRY(pick_error_beta(q, c, err));
+    return sens_floor(&q->p->arena, q->normal, c->beta, q->p->schema.order,
+                      q->bound.upper, c->floor, err);
 }
 
-static enum status use_smooth(struct prepared *p, enum noise_kind kind,
+static enum status use_smooth(struct count *q, enum noise_kind kind,
                               struct choice *c, struct err *err)
 {
     struct guarantee g;
     guarantee_init(&g);
-    enum status s = smooth(p, kind, c, &g, err);
+    enum status s = smooth(q, kind, c, &g, err);
     guarantee_fini(&g);
     return s;
 }
@@ -241,56 +242,53 @@ static enum noise_kind smooth_kind(const struct choice *c)
 }
 
 /* GS is finite: compare as the head of the file says. */
-static enum status compare(struct prepared *p, struct choice *c,
-                           struct err *err)
+static enum status compare(struct count *q, struct choice *c, struct err *err)
 {
     char gs[U128_DIGITS];
-    const char *gs_text = u128_text(p->bound.upper, gs);
-    TRY(choose_global(p, global_kind(c), c, err));
-    double fixed = c->error.std, global = (double)p->bound.upper;
+    const char *gs_text = u128_text(q->bound.upper, gs);
+    TRY(choose_global(q, global_kind(c), c, err));
+    double fixed = c->error.std, global = (double)q->bound.upper;
     struct err why;
-    bool ok = use_smooth(p, smooth_kind(c), c, &why) == OK;
+    bool ok = use_smooth(q, smooth_kind(c), c, &why) == OK;
     double least = mpq_get_d(c->floor), factor = mpq_get_d(c->factor);
     double middle = c->error.std * factor * sqrt(fmax(least, 1) * global);
     if (ok && 2 * middle < fixed) {
         c->reason = str_printf(
-            &p->arena,
+            &q->p->arena,
             "The global sensitivity %s is large; the smooth one, measured on "
             "the data in secret, lies between %.3g and %s.",
             gs_text, least * factor, gs_text);
         return OK;
     }
     forget(c);
-    TRY(choose_global(p, global_kind(c), c, err));
+    TRY(choose_global(q, global_kind(c), c, err));
     c->reason = str_printf(
-        &p->arena,
+        &q->p->arena,
         "One row changes the count by at most %s, whatever the data; noise "
         "measured on the data would hardly be smaller.",
         gs_text);
     return OK;
 }
 
-enum status choose_unbounded(struct prepared *p, const char *why,
-                             struct err *err)
+enum status choose_unbounded(struct count *q, const char *why, struct err *err)
 {
     err_set(err, E_UNBOUNDED,
             "one row of a private table can change this count without limit");
     err_detail(err, "%s", why);
-    if (p->bound.n_advice)
+    if (prepare_advice(q, NULL) == OK && q->bound.n_advice)
         err_hint(err, "Declare a bound if one holds, for example: %.*s.",
-                 PSTR(p->bound.advice[0].constraint));
+                 PSTR(q->bound.advice[0].constraint));
     return E_UNBOUNDED;
 }
 
-static enum status by_rule(struct prepared *p, struct choice *c,
-                           struct err *err)
+static enum status by_rule(struct count *q, struct choice *c, struct err *err)
 {
     struct err why;
-    if (p->bound.l1_upper != U128_INF)
-        return compare(p, c, err);
-    enum status s = use_smooth(p, smooth_kind(c), c, &why);
+    if (q->bound.l1_upper != U128_INF)
+        return compare(q, c, err);
+    enum status s = use_smooth(q, smooth_kind(c), c, &why);
     if (s == E_UNSUPPORTED)
-        return choose_unbounded(p, why.message, err);
+        return choose_unbounded(q, why.message, err);
     if (s != OK && err)
         *err = why;
     if (s == E_TOO_LARGE)
@@ -301,10 +299,9 @@ static enum status by_rule(struct prepared *p, struct choice *c,
     return s;
 }
 
-static enum status by_name(struct prepared *p, struct choice *c,
-                           struct err *err)
+static enum status by_name(struct count *q, struct choice *c, struct err *err)
 {
-    struct str name = p->session->opt.mechanism;
+    struct str name = q->p->session->opt.mechanism;
     enum noise_kind kind;
     if (!noise_find(name, &kind)) {
         err_set(err, E_VALUE, "there is no mechanism \"%.*s\"", PSTR(name));
@@ -314,29 +311,52 @@ static enum status by_name(struct prepared *p, struct choice *c,
     }
     c->reason = STR("It was asked for.");
     if (is_smooth_kind(kind))
-        return use_smooth(p, kind, c, err);
-    if (p->bound.l1_upper == U128_INF)
-        return choose_unbounded(p, "", err);
-    return choose_global(p, kind, c, err);
+        return use_smooth(q, kind, c, err);
+    if (q->bound.l1_upper == U128_INF)
+        return choose_unbounded(q, "", err);
+    return choose_global(q, kind, c, err);
 }
 
-enum status choose(struct prepared *p, const struct group_keys *k,
+enum status choose(struct count *q, const struct group_keys *k,
                    struct choice *c, struct err *err)
 {
-    TRY(choose_guarantee(p->epsilon, p->delta, p->session->opt.rho, &c->total,
-                         err));
+    TRY(choose_guarantee(q->p->epsilon, q->p->delta, q->p->session->opt.rho,
+                         &c->total, err));
     c->n_groups = k->found ? 0 : k->n;
-    c->exact = p->bound.l1_upper == 0;
+    c->exact = q->bound.l1_upper == 0;
     if (c->exact)
         c->reason = STR("No private row can change this count.");
     else if (k->found)
-        TRY(choose_threshold(p, c, err));
-    else if (p->session->opt.mechanism.n)
-        TRY(by_name(p, c, err));
+        TRY(choose_threshold(q, c, err));
+    else if (q->p->session->opt.mechanism.n)
+        TRY(by_name(q, c, err));
     else
-        TRY(by_rule(p, c, err));
+        TRY(by_rule(q, c, err));
     if (!c->exact)
         set_price(c);
-    set_guarantee_text(p, c);
+    set_guarantee_text(q, c);
     return c->reason.p && c->guarantee.p ? OK : err_nomem(err);
+}
+
+enum status choose_all(struct prepared *p, struct priced **out, struct err *err)
+{
+    struct priced *c = NEWS(&p->arena, struct priced, p->n_counts);
+    *out = c;
+    if (!c)
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        c[i].q = &p->counts[i];
+        choice_init(&c[i].choice);
+    }
+    for (size_t i = 0; i < p->n_counts; i++) {
+        TRY(group_keys(c[i].q, &c[i].keys, err));
+        TRY(choose(c[i].q, &c[i].keys, &c[i].choice, err));
+    }
+    return OK;
+}
+
+void priced_fini(struct prepared *p, struct priced *counts)
+{
+    for (size_t i = 0; counts && i < p->n_counts; i++)
+        choice_fini(&counts[i].choice);
 }

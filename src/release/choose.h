@@ -37,16 +37,27 @@ void choice_fini(struct choice *c);
 enum status choose_guarantee(struct str epsilon, struct str delta,
                              struct str rho, struct guarantee *out,
                              struct err *err) WARN_UNUSED;
-/* E_UNBOUNDED with advice if no mechanism has a guarantee. `p` is bounded. */
-enum status choose(struct prepared *p, const struct group_keys *k,
+/* E_UNBOUNDED with advice if no mechanism has a guarantee. `q` is bounded. */
+enum status choose(struct count *q, const struct group_keys *k,
                    struct choice *out, struct err *err) WARN_UNUSED;
+/* A count with its keys and its price. */
+struct priced {
+    struct count *q;
+    struct group_keys keys;
+    struct choice choice;
+};
+/* For every count of the request. Release with priced_fini, also after a
+ * failure; *out is NULL without memory. */
+enum status choose_all(struct prepared *p, struct priced **out,
+                       struct err *err) WARN_UNUSED;
+void priced_fini(struct prepared *p, struct priced *counts);
 /* threshold.c: the mechanism for keys that are found in private rows. */
-enum status choose_threshold(struct prepared *p, struct choice *c,
+enum status choose_threshold(struct count *q, struct choice *c,
                              struct err *err) WARN_UNUSED;
 /* What choose and choose_threshold share. */
-enum status choose_global(struct prepared *p, enum noise_kind kind,
+enum status choose_global(struct count *q, enum noise_kind kind,
                           struct choice *c, struct err *err) WARN_UNUSED;
-enum status choose_unbounded(struct prepared *p, const char *why,
+enum status choose_unbounded(struct count *q, const char *why,
                              struct err *err) WARN_UNUSED;
 /* Restates a price in rho as (epsilon, delta), if delta was given: for ledgers
  * that add those. */

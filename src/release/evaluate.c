@@ -14,17 +14,24 @@ static double now(void)
 
 void evaluated_fini(struct evaluated *e)
 {
-    if (e->join)
-        join_close(e->join);
-    source_counter_close(e->counter);
     store_free(e->store);
     memset(e, 0, sizeof *e);
 }
 
 const char *evaluated_engine(const struct evaluated *e)
 {
-    return e->counter ? "sql" : "embedded";
+    return e->sql ? "sql" : "embedded";
 }
+
+void engine_close(struct engine *e)
+{
+    if (e->join)
+        join_close(e->join);
+    source_counter_close(e->counter);
+    *e = (struct engine){0};
+}
+
+/* --- loading -------------------------------------------------------------- */
 
 /* A column that a constraint speaks of must be loaded to check it, though
  * the query may not ask for it. PRIVACY: a constraint that nobody could check
@@ -42,156 +49,216 @@ static void want_constraint_columns(const struct table *t, struct atom *at)
     }
 }
 
-/* A copy of q that is good for one thing, to say which columns to load. */
-static enum status wanted(struct prepared *p, const struct cq *q,
-                          struct cq *out, struct err *err)
+/* Adds to an atom of the same table what this one names. */
+static void want_atom(const struct atom *from, struct atom *to)
 {
-    *out = *q;
-    out->atoms = NEWS(&p->arena, struct atom, q->n_atoms);
+    for (uint32_t c = 0; c < from->n_args; c++)
+        if (from->args[c].kind != TERM_ANY)
+            to->args[c].kind = TERM_VAR;
+}
+
+static struct atom *atom_of(struct cq *q, uint32_t table)
+{
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        if (q->atoms[i].table == table)
+            return &q->atoms[i];
+    return NULL;
+}
+
+static struct atom *new_atom(struct prepared *p, const struct atom *like,
+                             struct cq *out)
+{
+    struct atom *at = &out->atoms[out->n_atoms];
+    *at = *like;
+    at->args = NEWS(&p->arena, struct term, at->n_args + 1);
+    if (!at->args)
+        return NULL;
+    for (uint32_t c = 0; c < at->n_args; c++)
+        at->args[c].kind = TERM_ANY;
+    want_constraint_columns(&p->schema.tables.p[at->table], at);
+    out->n_atoms++;
+    return at;
+}
+
+/* A query that is good for one thing, to say which columns to load: an atom
+ * for each table of the request. */
+static enum status wanted(struct prepared *p, struct cq *out, struct err *err)
+{
+    *out = (struct cq){.schema = p->counts[0].query->schema};
+    out->atoms = NEWS(&p->arena, struct atom, p->schema.tables.n + 1);
     if (!out->atoms)
         return err_nomem(err);
-    for (uint32_t i = 0; i < q->n_atoms; i++) {
-        struct atom *at = &out->atoms[i];
-        *at = q->atoms[i];
-        at->args = NEWS(&p->arena, struct term, at->n_args);
-        if (!at->args)
-            return err_nomem(err);
-        memcpy(at->args, q->atoms[i].args, at->n_args * sizeof *at->args);
-        want_constraint_columns(&p->schema.tables.p[at->table], at);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        const struct cq *q = p->counts[i].query;
+        for (uint32_t k = 0; k < q->n_atoms; k++) {
+            struct atom *at = atom_of(out, q->atoms[k].table);
+            if (!at && !(at = new_atom(p, &q->atoms[k], out)))
+                return err_nomem(err);
+            want_atom(&q->atoms[k], at);
+        }
     }
     return OK;
 }
 
 /* --engine; auto: the database counts what does not fit the memory. */
-static enum status use_sql(struct prepared *p, const struct cq *q, bool *out,
-                           struct err *err)
+static enum status use_sql(struct prepared *p, bool *out, struct err *err)
 {
     struct str name = p->session->opt.engine;
     *out = str_is(name, "sql");
     if (!str_is(name, "auto") || p->keys_found)
         return OK;
-    return source_prefers_sql(p->source, q, p->session->mem.limit, out, err);
+    for (size_t i = 0; !*out && i < p->n_counts; i++)
+        TRY(source_prefers_sql(p->source, p->counts[i].query,
+                               p->session->mem.limit, out, err));
+    return OK;
 }
 
-static enum status open_counter(struct prepared *p, const struct cq *q,
-                                struct evaluated *e, struct err *err)
+static enum status open_counter(struct prepared *p, struct evaluated *e,
+                                const struct cq *q, struct engine *out,
+                                struct err *err)
 {
-    source_counter_close(e->counter);
-    e->counter = NULL;
     e->progress = session_progress(p->session);
     return source_counter_open(p->source, q, p->filters_exact, &e->progress,
-                               &e->counter, err);
+                               &out->counter, err);
+}
+
+/* Could the database count q? */
+static enum status try_counter(struct prepared *p, struct evaluated *e,
+                               const struct cq *q, struct err *err)
+{
+    struct engine once = {0};
+    enum status s = q ? open_counter(p, e, q, &once, err) : OK;
+    engine_close(&once);
+    return s;
+}
+
+static enum status try_counters(struct prepared *p, struct evaluated *e,
+                                struct err *err)
+{
+    for (size_t i = 0; i < p->n_counts; i++) {
+        TRY(try_counter(p, e, p->counts[i].normal, err));
+        TRY(try_counter(p, e, p->counts[i].query, err));
+    }
+    return OK;
 }
 
 /* PRIVACY: what auto chooses depends on the tables' sizes, so a query that
  * only the embedded engine can count is given to it rather than refused. */
-enum status evaluate_engine(struct prepared *p, const struct cq *q,
-                            struct evaluated *e, struct err *err)
+enum status evaluate_engine(struct prepared *p, struct evaluated *e,
+                            struct err *err)
 {
-    bool sql;
     e->chosen = true;
-    TRY(use_sql(p, q, &sql, err));
-    if (!sql)
+    TRY(use_sql(p, &e->sql, err));
+    if (!e->sql)
         return OK;
-    enum status s = p->normal ? open_counter(p, p->normal, e, err) : OK;
-    if (s == OK)
-        s = open_counter(p, q, e, err);
+    enum status s = try_counters(p, e, err);
     if (s != E_UNSUPPORTED || !str_is(p->session->opt.engine, "auto"))
         return s;
-    source_counter_close(e->counter);
-    e->counter = NULL;
+    e->sql = false;
     return OK;
 }
 
-enum status evaluate_load(struct prepared *p, const struct cq *q,
-                          struct evaluated *e, struct err *err)
+enum status evaluate_load(struct prepared *p, struct evaluated *e,
+                          struct err *err)
 {
     struct cq load;
     double start = now();
     if (!e->chosen)
-        TRY(evaluate_engine(p, q, e, err));
-    if (e->counter)
+        TRY(evaluate_engine(p, e, err));
+    if (e->sql)
         return OK; /* nothing to load */
-    TRY(wanted(p, q, &load, err));
+    const struct cq **asked =
+        NEWS(&p->arena, const struct cq *, 2 * p->n_counts);
+    if (!asked)
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        asked[2 * i] = p->counts[i].query;
+        asked[2 * i + 1] = p->counts[i].normal;
+    }
+    TRY(wanted(p, &load, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     e->progress = session_progress(p->session);
-    const struct cq *asked[] = {q, p->query, p->normal};
-    TRY(source_load_for(p->source, &load, asked, 3, e->store, &e->progress,
-                        err));
+    TRY(source_load_for(p->source, &load, asked, 2 * p->n_counts, e->store,
+                        &e->progress, err));
     e->seconds_load = now() - start;
     return OK;
 }
 
-enum status evaluate_join(struct prepared *p, const struct cq *q,
-                          struct evaluated *e, struct err *err)
+/* --- counting ------------------------------------------------------------- */
+
+enum status evaluate_open(struct prepared *p, struct evaluated *e,
+                          const struct cq *q, struct engine *out,
+                          struct err *err)
 {
-    if (e->counter)
-        return open_counter(p, q, e, err);
+    *out = (struct engine){0};
+    if (e->sql)
+        return open_counter(p, e, q, out, err);
     struct join_options opt = {.threads = p->threads,
                                .cancelled = session_cancelled,
                                .ctx = p->session};
-    return join_open(&p->session->mem, q, e->store, &opt, &e->join, err);
+    return join_open(&p->session->mem, q, e->store, &opt, &out->join, err);
 }
 
-enum status evaluate_count(const struct evaluated *e, u128 *out,
-                           struct err *err)
+enum status evaluate_count(const struct engine *e, u128 *out, struct err *err)
 {
     return e->counter ? source_counter_count(e->counter, out, err)
                       : join_count(e->join, out, err);
 }
 
-static struct sens_counter database(const struct evaluated *e)
+static struct sens_counter database(const struct engine *e)
 {
     return (struct sens_counter){e->counter, source_counter_max,
                                  source_counter_max_exact,
                                  source_counter_prepare};
 }
 
-enum status evaluate_prepare(struct prepared *p, const struct evaluated *e,
+enum status evaluate_prepare(struct count *q, const struct engine *e,
                              struct err *err)
 {
     struct sens_counter c = database(e);
-    return e->counter
-               ? sens_prepare(&p->arena, p->normal, &c, p->filters_exact, err)
-               : OK;
+    return e->counter ? sens_prepare(&q->p->arena, q->normal, &c,
+                                     q->p->filters_exact, err)
+                      : OK;
 }
 
-enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
+enum status evaluate_sens(struct count *q, const struct engine *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err)
 {
     struct sens_counter c = database(e);
-    return e->counter
-               ? sens_compute_with(&p->arena, p->normal, &c, opt, out, err)
-               : sens_compute(&p->arena, p->normal, e->join, opt, out, err);
+    struct arena *a = &q->p->arena;
+    return e->counter ? sens_compute_with(a, q->normal, &c, opt, out, err)
+                      : sens_compute(a, q->normal, e->join, opt, out, err);
 }
 
-enum status evaluate_counts(struct prepared *p, struct evaluated *e,
-                            const struct group_keys *k, u128 *out,
-                            struct err *err)
+static enum status group_counts(const struct engine *e,
+                                const struct group_keys *k, u128 *out,
+                                struct err *err)
 {
-    if (!p->query->n_group)
+    return e->counter
+               ? source_counter_groups(e->counter, k->vals, k->n, out, err)
+               : join_count_groups(e->join, k->vals, k->n, out, err);
+}
+
+enum status evaluate_counts(struct count *q, struct evaluated *data,
+                            const struct engine *e, const struct group_keys *k,
+                            u128 *out, struct err *err)
+{
+    struct engine grouped;
+    if (!q->query->n_group)
         return evaluate_count(e, out, err);
     /* normalisation may drop a key that a constraint makes redundant; the
      * keys are those of the query as written */
-    struct evaluated grouped = {.store = e->store};
-    enum status s;
-    if (e->counter) {
-        TRY(open_counter(p, p->query, &grouped, err));
-        s = source_counter_groups(grouped.counter, k->vals, k->n, out, err);
-        source_counter_close(grouped.counter);
-        return s;
-    }
-    TRY(evaluate_join(p, p->query, &grouped, err));
-    s = join_count_groups(grouped.join, k->vals, k->n, out, err);
-    join_close(grouped.join);
+    TRY(evaluate_open(q->p, data, q->query, &grouped, err));
+    enum status s = group_counts(&grouped, k, out, err);
+    engine_close(&grouped);
     return s;
 }
 
 /* --- keys that are found -------------------------------------------------- */
 
 struct finding {
-    struct prepared *p;
+    const struct count *q;
     const struct group_keys *k;
     struct arena *a;
     struct found_keys *out;
@@ -226,7 +293,7 @@ static enum status add_found(void *ctx, const struct value *key, u128 count,
         return err_nomem(err);
     for (size_t i = 0; i < n; i++) {
         x.vals[i] = key[i];
-        if (!value_canonical(a, &x.vals[i], key_type(f->p->query, i)) ||
+        if (!value_canonical(a, &x.vals[i], key_type(f->q->query, i)) ||
             (x.vals[i].s.p && !(x.vals[i].s = str_copy(a, x.vals[i].s)).p))
             return err_nomem(err);
     }
@@ -242,42 +309,52 @@ static int compare_found(const void *a, const void *b, void *n_cols)
     return c;
 }
 
-enum status evaluate_found(struct prepared *p, const struct evaluated *e,
+enum status evaluate_found(struct count *q, struct evaluated *data,
                            const struct group_keys *k, struct arena *a,
                            struct found_keys *out, struct err *err)
 {
-    struct evaluated grouped = {.store = e->store};
-    struct finding f = {p, k, a, out};
+    struct engine grouped;
+    struct finding f = {q, k, a, out};
     size_t n_cols = k->n_cols;
-    if (!e->store)
+    if (!data->store)
         return err_internal(err, "evaluate_found: nothing was loaded");
-    TRY(evaluate_join(p, p->query, &grouped, err));
+    TRY(evaluate_open(q->p, data, q->query, &grouped, err));
     enum status s = join_list_groups(grouped.join, add_found, &f, err);
-    join_close(grouped.join);
+    engine_close(&grouped);
     if (s == OK && out->list.n)
         qsort_r(out->list.p, out->list.n, sizeof *out->list.p, compare_found,
                 &n_cols);
     return s;
 }
 
-enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
-                            mpq_srcptr beta, mpq_srcptr factor,
-                            struct secret_rat *out, struct err *err)
+/* --- sensitivity ---------------------------------------------------------- */
+
+/* PRIVACY: S is smooth, so it is 0 for all private rows or for none (an empty
+ * public table); any constant will do in its place. */
+static void keep_scale(mpq_t s, mpq_srcptr factor, struct secret_rat *out)
+{
+    if (!mpq_sgn(s))
+        mpq_set_ui(s, 1, 1);
+    mpq_mul(s, s, factor);
+    secret_rat_set(out, s);
+}
+
+enum status evaluate_smooth(struct count *q, const struct engine *e,
+                            mpq_srcptr beta, mpq_srcptr error_beta,
+                            mpq_srcptr factor, struct secret_rat *out,
+                            struct secret_rat *out_error, struct err *err)
 {
     struct sens s = {0};
     struct sens_options opt = {.beta = beta,
-                               .order = p->schema.order,
-                               .filters_exact = p->filters_exact,
-                               .global_upper = p->bound.upper};
-    enum status st = evaluate_sens(p, e, &opt, &s, err);
-    if (st == OK) {
-        /* PRIVACY: S is smooth, so it is 0 for all private rows or for none
-         * (an empty public table); any constant will do in its place. */
-        if (!mpq_sgn(s.s))
-            mpq_set_ui(s.s, 1, 1);
-        mpq_mul(s.s, s.s, factor);
-        secret_rat_set(out, s.s);
-    }
+                               .second_beta = error_beta,
+                               .order = q->p->schema.order,
+                               .filters_exact = q->p->filters_exact,
+                               .global_upper = q->bound.upper};
+    enum status st = evaluate_sens(q, e, &opt, &s, err);
+    if (st == OK)
+        keep_scale(s.s, factor, out);
+    if (st == OK && error_beta)
+        keep_scale(s.second, factor, out_error);
     sens_fini(&s);
     return st;
 }

@@ -1,6 +1,7 @@
 /*
- * The data side of a command: load what the query needs, check what the
- * policy claims, count. OWNER: everything here is secret.
+ * The data side of a request: load what its counts need, check what the
+ * policy claims, count. One state of the data for all counts. OWNER:
+ * everything here is secret.
  */
 #ifndef RELEASE_EVALUATE_H
 #define RELEASE_EVALUATE_H
@@ -11,47 +12,52 @@
 #include "release/prepare.h"
 #include "sens/sens.h"
 
-/* Either a store and a join over it, or (--engine sql) a counter that has the
- * database compute; both belong to the query they were last opened with. */
+/* The rows of a request; with --engine sql they stay in the database. */
 struct evaluated {
     struct store *store;
-    struct join *join;
-    struct source_counter *counter;
-    struct progress progress; /* the counter keeps its address */
+    bool chosen, sql;         /* the engine */
+    struct progress progress; /* engines keep its address */
     double seconds_load;      /* display */
-    bool chosen;              /* the engine */
 };
 void evaluated_fini(struct evaluated *e);
 /* OWNER: "sql" or "embedded". PRIVACY: what auto chose depends on the sizes of
  * private tables. */
 const char *evaluated_engine(const struct evaluated *e);
 
-/* Chooses the engine and opens what counts in the database; reads no row.
- * E_UNSUPPORTED: --engine sql, and the database cannot count q exactly. */
-enum status evaluate_engine(struct prepared *p, const struct cq *q,
-                            struct evaluated *e, struct err *err) WARN_UNUSED;
-/* Loads the columns that q needs and those that a declared constraint on its
- * tables speaks of. With --engine sql it loads nothing, and E_UNSUPPORTED says
- * that the database cannot count q exactly. */
-enum status evaluate_load(struct prepared *p, const struct cq *q,
-                          struct evaluated *e, struct err *err) WARN_UNUSED;
-enum status evaluate_join(struct prepared *p, const struct cq *q,
-                          struct evaluated *e, struct err *err) WARN_UNUSED;
+/* What counts one query: a join over the rows, or the database. */
+struct engine {
+    struct join *join;
+    struct source_counter *counter;
+};
 
-enum status evaluate_count(const struct evaluated *e, u128 *out,
+/* Chooses the engine for all counts; reads no row. E_UNSUPPORTED: --engine
+ * sql, and the database cannot count one of them exactly. */
+enum status evaluate_engine(struct prepared *p, struct evaluated *e,
+                            struct err *err) WARN_UNUSED;
+/* Loads the columns that the counts need and those that a declared constraint
+ * on their tables speaks of, once for all counts; chooses the engine first if
+ * that was not done. With --engine sql it loads nothing. */
+enum status evaluate_load(struct prepared *p, struct evaluated *e,
+                          struct err *err) WARN_UNUSED;
+/* Opens what counts q, over the rows of e. */
+enum status evaluate_open(struct prepared *p, struct evaluated *e,
+                          const struct cq *q, struct engine *out,
+                          struct err *err) WARN_UNUSED;
+void engine_close(struct engine *e);
+
+enum status evaluate_count(const struct engine *e, u128 *out,
                            struct err *err) WARN_UNUSED;
 /* The residuals will be asked for, and the count: a database computes them
- * together. `e` was opened with p->normal. */
-enum status evaluate_prepare(struct prepared *p, const struct evaluated *e,
+ * together. `e` was opened with q->normal, here and below. */
+enum status evaluate_prepare(struct count *q, const struct engine *e,
                              struct err *err) WARN_UNUSED;
-/* Of the query that e was joined for. */
-enum status evaluate_sens(struct prepared *p, const struct evaluated *e,
+enum status evaluate_sens(struct count *q, const struct engine *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err) WARN_UNUSED;
-/* One count for each key, or one in all. `e` was opened with p->normal. */
-enum status evaluate_counts(struct prepared *p, struct evaluated *e,
-                            const struct group_keys *k, u128 *out,
-                            struct err *err) WARN_UNUSED;
+/* One count for each key, or one in all. */
+enum status evaluate_counts(struct count *q, struct evaluated *data,
+                            const struct engine *e, const struct group_keys *k,
+                            u128 *out, struct err *err) WARN_UNUSED;
 /* The keys that occur in the data, with their counts. PRIVACY: sorted by key,
  * in one form for equal values, so that neither order nor form tells more
  * than the set does. */
@@ -62,13 +68,15 @@ struct found_key {
 struct found_keys {
     VEC(struct found_key) list;
 };
-enum status evaluate_found(struct prepared *p, const struct evaluated *e,
+enum status evaluate_found(struct count *q, struct evaluated *data,
                            const struct group_keys *k, struct arena *a,
                            struct found_keys *out, struct err *err) WARN_UNUSED;
-/* factor times the smooth sensitivity for beta. */
-enum status evaluate_smooth(struct prepared *p, struct evaluated *e,
-                            mpq_srcptr beta, mpq_srcptr factor,
-                            struct secret_rat *out,
+/* factor times the smooth sensitivity: for beta, and for error_beta unless it
+ * is NULL. */
+enum status evaluate_smooth(struct count *q, const struct engine *e,
+                            mpq_srcptr beta, mpq_srcptr error_beta,
+                            mpq_srcptr factor, struct secret_rat *out,
+                            struct secret_rat *out_error,
                             struct err *err) WARN_UNUSED;
 
 /* --- constraints ---------------------------------------------------------- */
@@ -90,7 +98,7 @@ enum status evaluate_constraints(struct prepared *p, const struct store *st,
                                  struct violations *out,
                                  struct err *err) WARN_UNUSED;
 /* E_CONSTRAINT if one does not hold. */
-enum status evaluate_valid(struct prepared *p, const struct evaluated *e,
+enum status evaluate_valid(struct prepared *p, struct evaluated *e,
                            struct err *err) WARN_UNUSED;
 
 #endif

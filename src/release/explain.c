@@ -4,6 +4,7 @@
  */
 #include "release/analysis.h"
 #include "release/answer.h"
+#include "release/counts.h"
 #include "release/release.h"
 
 static void stage(struct sb *b, int *n, const char *title)
@@ -12,11 +13,12 @@ static void stage(struct sb *b, int *n, const char *title)
     ++*n;
 }
 
-static void text_schema(struct sb *b, const struct prepared *p)
+static void text_schema(struct sb *b, const struct count *q)
 {
+    const struct prepared *p = q->p;
     for (size_t t = 0; t < p->schema.tables.n; t++) {
         const struct table *d = &p->schema.tables.p[t];
-        if (!cq_atoms_of_table(p->query, (uint32_t)t))
+        if (!cq_atoms_of_table(q->query, (uint32_t)t))
             continue;
         sb_printf(b, "   %.*s is %s\n", PSTR(d->name),
                   table_is_private(d)
@@ -33,19 +35,19 @@ static void text_schema(struct sb *b, const struct prepared *p)
 }
 
 /* The mechanism that a release would use, if a price was named. */
-static enum status text_choice(struct sb *b, struct json *j, struct prepared *p,
+static enum status text_choice(struct sb *b, struct json *j, struct count *q,
                                int *n, struct err *err)
 {
     struct choice c;
     struct group_keys k;
     struct err why;
-    if (!p->epsilon.p && !p->session->opt.rho.p)
+    if (!q->p->epsilon.p && !q->p->session->opt.rho.p)
         return OK;
     choice_init(&c);
     stage(b, n, "Mechanism");
-    enum status s = group_keys(p, &k, &why);
+    enum status s = group_keys(q, &k, &why);
     if (s == OK)
-        s = choose(p, &k, &c, &why);
+        s = choose(q, &k, &c, &why);
     if (s == OK) {
         const char *name = c.exact ? "none" : noise_name(c.noise.kind);
         sb_printf(b, "   %s. %.*s\n   %.*s\n", name, PSTR(c.reason),
@@ -64,41 +66,61 @@ static enum status text_choice(struct sb *b, struct json *j, struct prepared *p,
     return s;
 }
 
-static enum status stages(struct prepared *p, struct result *out,
-                          struct err *err)
+static enum status stages(struct count *q, struct evaluated *data,
+                          struct json *j, struct sb *b, struct err *err)
 {
-    struct sb *b = &out->text;
-    struct json j;
+    struct arena *a = &q->p->arena;
     int n = 0;
-    json_init(&j, &out->json);
-    json_begin(&j, '{');
-    analysis_json(&j, p);
+    analysis_json(j, q);
     stage(b, &n, "Query as written");
-    sb_printf(b, "   %.*s\n", PSTR(str_trim(p->text)));
+    sb_printf(b, "   %.*s\n", PSTR(str_trim(q->p->text)));
     stage(b, &n, "As a conjunctive query");
-    sb_printf(b, "   %.*s\n", PSTR(cq_text(&p->arena, p->query)));
+    sb_printf(b, "   %.*s\n", PSTR(cq_text(a, q->query)));
     stage(b, &n, "What is declared about its tables");
-    text_schema(b, p);
+    text_schema(b, q);
     stage(b, &n, "After chase and core");
-    sb_printf(b, "   %.*s\n", PSTR(cq_text(&p->arena, p->normal)));
+    sb_printf(b, "   %.*s\n", PSTR(cq_text(a, q->normal)));
     stage(b, &n, "Global sensitivity");
-    analysis_text(b, p);
-    TRY(text_choice(b, &j, p, &n, err));
-    if (p->session->opt.owner) {
-        stage(b, &n, "On this instance (private)");
-        json_key(&j, "owner");
-        json_begin(&j, '{');
-        TRY(sensitivity_report(p, &j, b, err));
-        json_end(&j, '}');
-    }
-    json_end(&j, '}');
+    analysis_text(b, q);
+    TRY(text_choice(b, j, q, &n, err));
+    if (!q->p->session->opt.owner)
+        return OK;
+    stage(b, &n, "On this instance (private)");
+    json_key(j, "owner");
+    json_begin(j, '{');
+    TRY(sensitivity_report(q, data, j, b, err));
+    json_end(j, '}');
     return OK;
 }
 
-static enum status dot(struct prepared *p, struct result *out)
+static enum status all_stages(struct prepared *p, struct evaluated *data,
+                              struct result *out, struct err *err)
+{
+    struct counts_out w;
+    if (p->session->opt.owner) {
+        TRY(evaluate_load(p, data, err));
+        TRY(evaluate_valid(p, data, err));
+    }
+    counts_begin(&w, p->n_counts, out);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        counts_next(&w);
+        TRY(stages(&p->counts[i], data, &w.json, w.text, err));
+    }
+    counts_end(&w);
+    return OK;
+}
+
+/* A picture shows one query. */
+static enum status dot(struct prepared *p, struct result *out, struct err *err)
 {
     struct json j;
-    cq_dot(&out->text, p->normal);
+    if (p->n_counts > 1) {
+        err_set(err, E_UNSUPPORTED, "the query asks for %zu counts at once",
+                p->n_counts);
+        err_hint(err, "Draw one COUNT at a time.");
+        return E_UNSUPPORTED;
+    }
+    cq_dot(&out->text, p->counts[0].normal);
     json_init(&j, &out->json);
     json_begin(&j, '{');
     json_key(&j, "dot");
@@ -108,21 +130,25 @@ static enum status dot(struct prepared *p, struct result *out)
 }
 
 static enum status explain(struct prepared *p, struct str query,
-                           struct result *out, struct err *err)
+                           struct evaluated *data, struct result *out,
+                           struct err *err)
 {
     bool owner = p->session->opt.owner;
     TRY(prepare_schema(p, owner ? SOURCE_REQUIRED : SOURCE_OPTIONAL, err));
     TRY(prepare_query(p, query, err));
-    TRY(prepare_bound(p, true, err));
-    return p->session->opt.dot ? dot(p, out) : stages(p, out, err);
+    TRY(prepare_bounds(p, true, err));
+    return p->session->opt.dot ? dot(p, out, err)
+                               : all_stages(p, data, out, err);
 }
 
 enum status ask_explain(struct session *s, struct str query, struct result *out,
                         struct err *err)
 {
     struct prepared p;
+    struct evaluated data = {0};
     prepared_init(&p, s);
-    enum status st = explain(&p, query, out, err);
+    enum status st = explain(&p, query, &data, out, err);
+    evaluated_fini(&data);
     prepared_fini(&p);
     return st;
 }

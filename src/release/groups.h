@@ -29,7 +29,7 @@ enum { MAX_GROUPS = 100000 };
 /* No GROUP BY: n = n_cols = 0, known. Reads public tables if the source is
  * open. E_UNSUPPORTED if a key comes from private rows and no delta is
  * offered. */
-enum status group_keys(struct prepared *p, struct group_keys *out,
+enum status group_keys(struct count *q, struct group_keys *out,
                        struct err *err) WARN_UNUSED;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "release/analysis.h"
 #include "release/answer.h"
+#include "release/counts.h"
 #include "release/evaluate.h"
 #include "release/groups.h"
 #include "release/release.h"
@@ -40,21 +41,22 @@ static void count_groups(const struct group_keys *k, const u128 *counts,
 }
 
 /* The counts of all keys: those declared, or all that occur. */
-static enum status group_counts(struct prepared *p, struct evaluated *e,
-                                struct group_keys *k, u128 **out,
-                                struct err *err)
+static enum status group_counts(struct count *q, struct evaluated *data,
+                                const struct engine *e, struct group_keys *k,
+                                u128 **out, struct err *err)
 {
+    struct arena *a = &q->p->arena;
     struct found_keys found = {0};
     if (k->found) {
-        TRY(evaluate_found(p, e, k, &p->arena, &found, err));
+        TRY(evaluate_found(q, data, k, a, &found, err));
         k->n = found.list.n;
-        k->vals = NEWS(&p->arena, struct value, k->n * k->n_cols + 1);
+        k->vals = NEWS(a, struct value, k->n * k->n_cols + 1);
     }
-    *out = NEWS(&p->arena, u128, k->n + 1);
+    *out = NEWS(a, u128, k->n + 1);
     if (!*out || (k->found && !k->vals))
         return err_nomem(err);
     if (!k->found)
-        return evaluate_counts(p, e, k, *out, err);
+        return evaluate_counts(q, data, e, k, *out, err);
     for (size_t i = 0; i < k->n; i++) {
         memcpy(k->vals + i * k->n_cols, found.list.p[i].vals,
                k->n_cols * sizeof *k->vals);
@@ -63,37 +65,58 @@ static enum status group_counts(struct prepared *p, struct evaluated *e,
     return OK;
 }
 
+static enum status count_it(struct count *q, struct evaluated *data,
+                            const struct engine *e, struct group_keys *k,
+                            struct json *j, struct sb *text, struct err *err)
+{
+    u128 total = 0, *counts;
+    if (k->n_cols) {
+        TRY(group_counts(q, data, e, k, &counts, err));
+        count_groups(k, counts, j, text);
+    } else {
+        TRY(evaluate_count(e, &total, err));
+        json_key(j, "count");
+        json_u128(j, total);
+        sb_u128(text, total);
+        sb_char(text, '\n');
+    }
+    json_key(j, "engine");
+    json_cstr(j, evaluated_engine(data));
+    json_key(j, "query");
+    json_str(j, cq_text(&q->p->arena, q->query));
+    return OK;
+}
+
+static enum status count_one(struct count *q, struct evaluated *data,
+                             struct group_keys *k, struct counts_out *w,
+                             struct err *err)
+{
+    struct engine e;
+    TRY(evaluate_open(q->p, data, q->query, &e, err));
+    counts_next(w);
+    enum status s = count_it(q, data, &e, k, &w->json, w->text, err);
+    engine_close(&e);
+    return s;
+}
+
 static enum status count(struct prepared *p, struct str query,
-                         struct evaluated *e, struct result *out,
+                         struct evaluated *data, struct result *out,
                          struct err *err)
 {
-    struct group_keys k;
-    struct json j;
-    u128 total = 0;
+    struct counts_out w;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(prepare_query(p, query, err));
     p->owner_counts = true;
-    TRY(group_keys(p, &k, err));
-    TRY(evaluate_load(p, p->query, e, err));
-    TRY(evaluate_join(p, p->query, e, err));
-    json_init(&j, &out->json);
-    json_begin(&j, '{');
-    if (k.n_cols) {
-        u128 *counts;
-        TRY(group_counts(p, e, &k, &counts, err));
-        count_groups(&k, counts, &j, &out->text);
-    } else {
-        TRY(evaluate_count(e, &total, err));
-        json_key(&j, "count");
-        json_u128(&j, total);
-        sb_u128(&out->text, total);
-        sb_char(&out->text, '\n');
-    }
-    json_key(&j, "engine");
-    json_cstr(&j, evaluated_engine(e));
-    json_key(&j, "query");
-    json_str(&j, cq_text(&p->arena, p->query));
-    json_end(&j, '}');
+    struct group_keys *keys = NEWS(&p->arena, struct group_keys, p->n_counts);
+    if (!keys)
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_counts; i++)
+        TRY(group_keys(&p->counts[i], &keys[i], err));
+    TRY(evaluate_load(p, data, err));
+    counts_begin(&w, p->n_counts, out);
+    for (size_t i = 0; i < p->n_counts; i++)
+        TRY(count_one(&p->counts[i], data, &keys[i], &w, err));
+    counts_end(&w);
     return OK;
 }
 
@@ -101,10 +124,10 @@ enum status ask_count(struct session *s, struct str query, struct result *out,
                       struct err *err)
 {
     struct prepared p;
-    struct evaluated e = {0};
+    struct evaluated data = {0};
     prepared_init(&p, s);
-    enum status st = count(&p, query, &e, out, err);
-    evaluated_fini(&e);
+    enum status st = count(&p, query, &data, out, err);
+    evaluated_fini(&data);
     prepared_fini(&p);
     return st;
 }
@@ -112,16 +135,21 @@ enum status ask_count(struct session *s, struct str query, struct result *out,
 /* --- sensitivity ---------------------------------------------------------- */
 
 static enum status sensitivity(struct prepared *p, struct str query,
-                               struct result *out, struct err *err)
+                               struct evaluated *data, struct result *out,
+                               struct err *err)
 {
-    struct json j;
+    struct counts_out w;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(prepare_query(p, query, err));
-    TRY(prepare_bound(p, false, err));
-    json_init(&j, &out->json);
-    json_begin(&j, '{');
-    TRY(sensitivity_report(p, &j, &out->text, err));
-    json_end(&j, '}');
+    TRY(prepare_bounds(p, false, err));
+    TRY(evaluate_load(p, data, err));
+    TRY(evaluate_valid(p, data, err));
+    counts_begin(&w, p->n_counts, out);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        counts_next(&w);
+        TRY(sensitivity_report(&p->counts[i], data, &w.json, w.text, err));
+    }
+    counts_end(&w);
     return OK;
 }
 
@@ -129,8 +157,10 @@ enum status ask_sensitivity(struct session *s, struct str query,
                             struct result *out, struct err *err)
 {
     struct prepared p;
+    struct evaluated data = {0};
     prepared_init(&p, s);
-    enum status st = sensitivity(&p, query, out, err);
+    enum status st = sensitivity(&p, query, &data, out, err);
+    evaluated_fini(&data);
     prepared_fini(&p);
     return st;
 }

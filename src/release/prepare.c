@@ -22,21 +22,28 @@ void prepared_fini(struct prepared *p)
     arena_fini(&p->arena);
 }
 
+static enum status new_counts(struct prepared *p, size_t n, struct err *err)
+{
+    p->counts = NEWS(&p->arena, struct count, n);
+    if (!p->counts)
+        return err_nomem(err);
+    p->n_counts = n;
+    for (size_t i = 0; i < n; i++)
+        p->counts[i].p = p;
+    return OK;
+}
+
 static enum status read_sql(struct prepared *p, struct err *err)
 {
     const str_list *params = &p->session->opt.params;
     struct sql_options opt = {params->p, params->n};
     struct sql_statement st = {0};
     TRY(sql_read(&p->arena, &p->schema, p->text, &opt, &st, err));
-    p->session->n_counts = st.n_counts;
-    size_t i = p->session->one_of_many ? p->session->count_index : 0;
-    if ((st.n_counts != 1 && !p->session->one_of_many) || i >= st.n_counts) {
-        err_set(err, E_UNSUPPORTED, "the query asks for %zu counts at once",
-                st.n_counts);
-        err_hint(err, "Ask for one COUNT at a time; each has its own price.");
-        return E_UNSUPPORTED;
+    TRY(new_counts(p, st.n_counts, err));
+    for (size_t i = 0; i < st.n_counts; i++) {
+        p->counts[i].query = st.counts[i].q;
+        p->counts[i].label = st.counts[i].label;
     }
-    p->query = st.counts[i].q;
     p->group_names = st.group_names;
     p->n_group_names = st.n_group;
     if (!p->epsilon.p)
@@ -44,6 +51,13 @@ static enum status read_sql(struct prepared *p, struct err *err)
     if (!p->delta.p)
         p->delta = st.delta;
     return OK;
+}
+
+static enum status read_rule(struct prepared *p, struct err *err)
+{
+    TRY(new_counts(p, 1, err));
+    p->counts[0].label = STR("count");
+    return cq_read(&p->arena, &p->schema, p->text, &p->counts[0].query, err);
 }
 
 /* --- schema --------------------------------------------------------------- */
@@ -230,17 +244,19 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
         err_hint(err, "Write it as the last argument, or use --query-file.");
         return E_USAGE;
     }
-    if (is_rule(text))
-        TRY(cq_read(&p->arena, &p->schema, p->text, &p->query, err));
-    else
-        TRY(read_sql(p, err));
-    TRY(source_allows(p->source, p->query, err));
-    return check_enums(p->query, err);
+    TRY(is_rule(text) ? read_rule(p, err) : read_sql(p, err));
+    for (size_t i = 0; i < p->n_counts; i++) {
+        TRY(source_allows(p->source, p->counts[i].query, err));
+        TRY(check_enums(p->counts[i].query, err));
+    }
+    return OK;
 }
 
-enum status prepare_bound(struct prepared *p, bool thorough, struct err *err)
+enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
 {
-    struct bound_options opt = {.want_lower = thorough, .want_advice = true};
+    struct bound_options opt = {.want_lower = thorough,
+                                .want_advice = thorough,
+                                .want_words = thorough};
     struct str n = p->session->opt.witness_size;
     u128 size = 0;
     if (n.n && (!u128_read(n.p, n.n, &size) || size < 1 || size > 10000)) {
@@ -248,19 +264,34 @@ enum status prepare_bound(struct prepared *p, bool thorough, struct err *err)
         return E_VALUE;
     }
     opt.witness_n = (uint64_t)size;
-    TRY(bound_analyze(&p->arena, p->query, &opt, &p->bound, err));
-    p->normal = p->bound.simplified;
+    for (size_t i = 0; i < p->n_counts; i++) {
+        struct count *q = &p->counts[i];
+        TRY(bound_analyze(&p->arena, q->query, &opt, &q->bound, err));
+        q->normal = q->bound.simplified;
+    }
     return OK;
 }
 
-struct str prepare_neighbours_text(struct prepared *p)
+enum status prepare_advice(struct count *q, struct err *err)
+{
+    struct bound_options opt = {.want_advice = true};
+    struct bound b;
+    if (q->bound.n_advice)
+        return OK;
+    TRY(bound_analyze(&q->p->arena, q->query, &opt, &b, err));
+    q->bound.advice = b.advice;
+    q->bound.n_advice = b.n_advice;
+    return OK;
+}
+
+struct str prepare_neighbours_text(struct count *q)
 {
     struct sb b;
-    const struct schema *s = &p->schema;
-    sb_init(&b, &p->arena);
+    const struct schema *s = &q->p->schema;
+    sb_init(&b, &q->p->arena);
     /* A count over monotone queries changes by no more when a row is replaced
      * than when it is inserted or deleted; a vector of counts may. */
-    bool substitute = s->neighbours == CHANGE_ONE || !p->query->n_group;
+    bool substitute = s->neighbours == CHANGE_ONE || !q->query->n_group;
     sb_cstr(&b,
             substitute ? "insert, delete or substitute " : "insert or delete ");
     if (s->order > 1)
@@ -270,7 +301,7 @@ struct str prepare_neighbours_text(struct prepared *p)
     size_t n = 0;
     for (size_t t = 0; t < s->tables.n; t++) {
         if (!table_is_private(&s->tables.p[t]) ||
-            !cq_atoms_of_table(p->query, (uint32_t)t))
+            !cq_atoms_of_table(q->query, (uint32_t)t))
             continue;
         sb_cstr(&b, n++ ? ", " : "");
         sb_str(&b, s->tables.p[t].name);

@@ -1,13 +1,31 @@
 /*
  * The public side of every command: schema and policy, the query read and
- * normalised, its global sensitivity. PRIVACY: opens a source for its
- * catalogue at most; sees no row.
+ * normalised, the global sensitivity of each of its counts. A query is read
+ * once, and its counts are one request: one load, one state of the data, one
+ * charge. PRIVACY: opens a source for its catalogue at most; sees no row, but
+ * of public tables.
  */
 #ifndef RELEASE_PREPARE_H
 #define RELEASE_PREPARE_H
 
 #include "bound/bound.h"
 #include "release/session.h"
+
+/* One count of the request: each COUNT of a SELECT list, or a rule. */
+struct count {
+    struct prepared *p;      /* the request it is of */
+    struct str label;        /* the column's name */
+    struct cq *query;        /* as written */
+    const struct cq *normal; /* after chase and core; NULL: not bounded yet */
+    struct bound bound;
+};
+
+/* A column of a public table whose values are keys of GROUP BY. */
+struct public_column {
+    uint32_t table, col;
+    struct value *vals; /* sorted, each once */
+    size_t n;
+};
 
 struct prepared {
     struct session *session;
@@ -16,11 +34,11 @@ struct prepared {
     struct source *source;     /* NULL: none asked for */
     struct str text;           /* the query as given */
     struct str epsilon, delta; /* of the options, or of the query */
-    struct cq *query;          /* as written */
-    struct str *group_names;   /* of SQL's GROUP BY; may be fewer than keys */
+    struct count *counts;      /* in the order of the SELECT list */
+    size_t n_counts;
+    struct str *group_names; /* of SQL's GROUP BY; may be fewer than keys */
     size_t n_group_names;
-    const struct cq *normal;
-    struct bound bound;
+    VEC(struct public_column) columns_read;
     unsigned threads;
     bool owner_counts; /* OWNER: keys may be found without a price */
     bool keys_found;   /* by group_keys: the embedded engine has to list them */
@@ -37,14 +55,17 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err) WARN_UNUSED;
 /* The budget of --policy; with --db or --schema the whole policy is read. */
 enum status prepare_budget(struct prepared *p, struct err *err) WARN_UNUSED;
-/* Reads the query: SQL, or a rule if it contains ":-". */
+/* Reads the query, all of its counts: SQL, or a rule if it contains ":-". */
 enum status prepare_query(struct prepared *p, struct str text,
                           struct err *err) WARN_UNUSED;
-/* Normalises and bounds; `thorough`: with witness and advice. */
-enum status prepare_bound(struct prepared *p, bool thorough,
-                          struct err *err) WARN_UNUSED;
+/* Normalises and bounds every count; `thorough`: with witness, advice and
+ * explanation. */
+enum status prepare_bounds(struct prepared *p, bool thorough,
+                           struct err *err) WARN_UNUSED;
+/* Fills the advice of a count that was bounded without it. */
+enum status prepare_advice(struct count *q, struct err *err) WARN_UNUSED;
 
 /* "insert or delete one row of: edge" */
-struct str prepare_neighbours_text(struct prepared *p);
+struct str prepare_neighbours_text(struct count *q);
 
 #endif

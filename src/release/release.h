@@ -13,9 +13,6 @@ typedef enum status ask_fn(struct session *s, struct str query,
 ask_fn ask_analyze, ask_quote, ask_explain, ask_policy;
 ask_fn ask_release;
 ask_fn ask_count, ask_sensitivity, ask_check; /* OWNER */
-/* The same, and for each COUNT of a SELECT with several. */
-ask_fn each_analyze, each_quote, each_release, each_count;
-ask_fn each_explain, each_sensitivity;
 ask_fn ask_budget_init, ask_budget_show, ask_budget_history, ask_budget_grant;
 
 /* The error as {"error": {...}}. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "release/answer.h"
+#include "release/counts.h"
 #include "release/release.h"
 
 void text_rat(struct sb *b, mpq_srcptr v, bool up)
@@ -115,8 +116,7 @@ static void json_mpz(struct json *j, mpz_srcptr v)
     json_raw(j, str_of(mpz_get_str(text, 10, v)));
 }
 
-static void json_public(struct json *j, struct prepared *p,
-                        const struct choice *c)
+static void json_public(struct json *j, struct count *q, const struct choice *c)
 {
     json_key(j, "epsilon");
     json_rat(j, c->price.epsilon, true);
@@ -133,11 +133,11 @@ static void json_public(struct json *j, struct prepared *p,
     json_key(j, "reason");
     json_str(j, c->reason);
     json_key(j, "neighbours");
-    json_str(j, prepare_neighbours_text(p));
+    json_str(j, prepare_neighbours_text(q));
     json_key(j, "guarantee");
     json_str(j, c->guarantee);
     json_key(j, "query");
-    json_str(j, cq_text(&p->arena, p->query));
+    json_str(j, cq_text(&q->p->arena, q->query));
     if (c->thresholded) {
         json_key(j, "threshold");
         json_mpz(j, c->threshold);
@@ -150,21 +150,53 @@ static void json_public(struct json *j, struct prepared *p,
     json_rat(j, c->error_epsilon, true);
 }
 
+static void json_price(struct json *j, const struct price *p)
+{
+    json_key(j, "price");
+    json_rat(j, mpq_sgn(p->rho) ? p->rho : p->epsilon, true);
+    json_key(j, "price_delta");
+    json_rat(j, p->delta, true);
+}
+
+static void text_price(struct sb *b, const struct price *p)
+{
+    if (mpq_sgn(p->rho)) {
+        sb_cstr(b, "rho ");
+        text_rat(b, p->rho, true);
+        return;
+    }
+    sb_cstr(b, "epsilon ");
+    text_rat(b, p->epsilon, true);
+    sb_cstr(b, ", delta ");
+    text_rat(b, p->delta, true);
+}
+
+/* What n counts cost together. */
+static void total_add(struct price *sum, const struct price *p)
+{
+    mpq_add(sum->epsilon, sum->epsilon, p->epsilon);
+    mpq_add(sum->delta, sum->delta, p->delta);
+    mpq_add(sum->rho, sum->rho, p->rho);
+}
+
+static void total_end(struct counts_out *w, struct price *sum)
+{
+    json_price(&w->json, sum);
+    if (w->several) {
+        sb_cstr(w->text, "\nprice in all  ");
+        text_price(w->text, sum);
+        sb_printf(w->text, " for %zu counts, charged together\n", w->n);
+    }
+    price_fini(sum);
+}
+
 static void text_public(struct sb *b, const struct choice *c)
 {
     sb_printf(b, "guarantee   %.*s\n", PSTR(c->guarantee));
     if (c->exact)
         return;
     sb_cstr(b, "price       ");
-    if (mpq_sgn(c->price.rho)) {
-        sb_cstr(b, "rho ");
-        text_rat(b, c->price.rho, true);
-    } else {
-        sb_cstr(b, "epsilon ");
-        text_rat(b, c->price.epsilon, true);
-        sb_cstr(b, ", delta ");
-        text_rat(b, c->price.delta, true);
-    }
+    text_price(b, &c->price);
     sb_printf(b, "\nmechanism   %s on the %s sensitivity. %.*s\n", mechanism(c),
               c->noise.smooth ? "residual" : "global", PSTR(c->reason));
 }
@@ -212,55 +244,53 @@ static void json_error(struct json *j, const struct answer *x)
     json_end(j, '}');
 }
 
-static void json_budget(struct json *j, const struct answer *x)
+static void json_budget(struct json *j, const struct budget_view *v)
 {
     mpq_t left;
+    const struct ledger_balance *x = &v->balance;
     json_key(j, "budget");
-    if (!x->has_balance) {
+    if (!v->known) {
         json_null(j);
         return;
     }
     mpq_init(left);
     json_begin(j, '{');
     json_key(j, "spent");
-    json_rat(j, x->balance.epsilon_spent, true);
+    json_rat(j, x->epsilon_spent, true);
     json_key(j, "remaining");
-    mpq_sub(left, x->balance.epsilon_total, x->balance.epsilon_spent);
+    mpq_sub(left, x->epsilon_total, x->epsilon_spent);
     json_rat(j, left, false);
     json_key(j, "delta_spent");
-    json_rat(j, x->balance.delta_spent, true);
+    json_rat(j, x->delta_spent, true);
     json_key(j, "delta_remaining");
-    mpq_sub(left, x->balance.delta_total, x->balance.delta_spent);
+    mpq_sub(left, x->delta_total, x->delta_spent);
     json_rat(j, left, false);
     json_end(j, '}');
     mpq_clear(left);
 }
 
-static void release_json(struct sb *b, struct prepared *p,
-                         const struct choice *c, const struct group_keys *k,
-                         const struct answer *x)
+static void release_json(struct json *j, const struct released *r,
+                         const struct budget_view *v)
 {
-    struct json j;
-    json_init(&j, b);
-    json_begin(&j, '{');
+    const struct group_keys *k = &r->c->keys;
+    const struct answer *x = &r->answer;
     if (k->n_cols) {
-        json_key(&j, "groups");
-        json_groups(&j, k, x);
+        json_key(j, "groups");
+        json_groups(j, k, x);
     } else {
-        json_key(&j, "answer");
-        json_raw(&j, x->numbers.p[0]);
+        json_key(j, "answer");
+        json_raw(j, x->numbers.p[0]);
     }
-    json_public(&j, p, c);
-    json_error(&j, x);
-    json_budget(&j, x);
-    json_key(&j, "receipt");
+    json_public(j, r->c->q, &r->c->choice);
+    json_error(j, x);
+    json_budget(j, v);
+    json_key(j, "receipt");
     if (x->receipt.n)
-        json_str(&j, x->receipt);
+        json_str(j, x->receipt);
     else
-        json_null(&j);
-    json_key(&j, "repeated");
-    json_bool(&j, x->repeated);
-    json_end(&j, '}');
+        json_null(j);
+    json_key(j, "repeated");
+    json_bool(j, x->repeated);
 }
 
 static void text_groups(struct sb *b, const struct group_keys *k,
@@ -311,23 +341,31 @@ static void text_spent(struct sb *b, const char *what, mpq_srcptr spent,
     mpq_clear(left);
 }
 
-static void release_text(struct sb *b, const struct choice *c,
-                         const struct group_keys *k, const struct answer *x)
+static void text_budget(struct sb *b, const struct budget_view *v)
 {
+    const struct ledger_balance *x = &v->balance;
+    if (!v->known)
+        return;
+    text_spent(b, "budget      spent epsilon", x->epsilon_spent,
+               x->epsilon_total);
+    if (mpq_sgn(x->delta_total))
+        text_spent(b, "; delta", x->delta_spent, x->delta_total);
+    sb_char(b, '\n');
+}
+
+static void release_text(struct sb *b, const struct released *r,
+                         const struct budget_view *v)
+{
+    const struct group_keys *k = &r->c->keys;
+    const struct choice *c = &r->c->choice;
+    const struct answer *x = &r->answer;
     if (k->n_cols)
         text_groups(b, k, x);
     else
         sb_printf(b, "answer      %.*s\n", PSTR(x->numbers.p[0]));
     text_error(b, c, x);
     text_public(b, c);
-    if (x->has_balance) {
-        text_spent(b, "budget      spent epsilon", x->balance.epsilon_spent,
-                   x->balance.epsilon_total);
-        if (mpq_sgn(x->balance.delta_total))
-            text_spent(b, "; delta", x->balance.delta_spent,
-                       x->balance.delta_total);
-        sb_char(b, '\n');
-    }
+    text_budget(b, v);
     if (x->repeated)
         sb_cstr(b, "note        asked before: this is the stored answer, for "
                    "free (--fresh pays for a new one)\n");
@@ -344,10 +382,10 @@ static bool push_key(const struct group_keys *k, const struct answer *x,
     return text.p && VEC_PUSH(&out->arena, &out->keys, text);
 }
 
-void report_release(struct prepared *p, const struct choice *c,
-                    const struct group_keys *k, const struct answer *x,
-                    struct result *out)
+static void keep_answers(const struct released *r, struct result *out)
 {
+    const struct group_keys *k = &r->c->keys;
+    const struct answer *x = &r->answer;
     for (size_t i = 0; i < x->numbers.n; i++) {
         struct str copy = str_copy(&out->arena, x->numbers.p[i]);
         if (!copy.p || !VEC_PUSH(&out->arena, &out->answers, copy))
@@ -356,8 +394,25 @@ void report_release(struct prepared *p, const struct choice *c,
     for (size_t i = 0; k->n_cols && i < group_count(k, x); i++)
         if (!push_key(k, x, i, out))
             out->json.failed = true;
-    release_json(&out->json, p, c, k, x);
-    release_text(&out->text, c, k, x);
+}
+
+void report_release(struct prepared *p, const struct released *x,
+                    const struct budget_view *budget, struct result *out)
+{
+    struct counts_out w;
+    struct price sum;
+    price_init(&sum);
+    counts_begin(&w, p->n_counts, out);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        counts_next(&w);
+        keep_answers(&x[i], out);
+        release_json(&w.json, &x[i], budget);
+        release_text(w.text, &x[i], budget);
+        total_add(&sum, &x[i].c->choice.price);
+    }
+    counts_list_end(&w);
+    total_end(&w, &sum);
+    counts_end(&w);
 }
 
 /* Standard deviation and quantiles of the noise: numbers where the scale is
@@ -384,31 +439,28 @@ static void quote_error(struct json *j, const struct choice *c)
 
 /* --- quote ---------------------------------------------------------------- */
 
-static void quote_json(struct sb *b, struct prepared *p, const struct choice *c,
-                       const struct group_keys *k)
+static void quote_json(struct json *j, const struct priced *p)
 {
-    struct json j;
-    json_init(&j, b);
-    json_begin(&j, '{');
-    json_public(&j, p, c);
-    json_key(&j, "groups");
+    const struct choice *c = &p->choice;
+    const struct group_keys *k = &p->keys;
+    json_public(j, p->q, c);
+    json_key(j, "groups");
     if (k->n_cols && k->known)
-        json_i64(&j, (int64_t)k->n);
+        json_i64(j, (int64_t)k->n);
     else
-        json_null(&j);
-    json_key(&j, "global_sensitivity");
-    json_bound(&j, p->bound.upper);
-    json_key(&j, "error");
+        json_null(j);
+    json_key(j, "global_sensitivity");
+    json_bound(j, p->q->bound.upper);
+    json_key(j, "error");
     if (c->exact) {
-        json_null(&j);
-    } else {
-        json_begin(&j, '{');
-        quote_error(&j, c);
-        json_key(&j, "basis");
-        json_cstr(&j, "public");
-        json_end(&j, '}');
+        json_null(j);
+        return;
     }
-    json_end(&j, '}');
+    json_begin(j, '{');
+    quote_error(j, c);
+    json_key(j, "basis");
+    json_cstr(j, "public");
+    json_end(j, '}');
 }
 
 static void quote_text(struct sb *b, const struct choice *c,
@@ -447,11 +499,22 @@ static void quote_text(struct sb *b, const struct choice *c,
     sb_cstr(b, "No private row was read and nothing was spent.\n");
 }
 
-void report_quote(struct prepared *p, const struct choice *c,
-                  const struct group_keys *k, struct result *out)
+void report_quote(struct prepared *p, const struct priced *c,
+                  struct result *out)
 {
-    quote_json(&out->json, p, c, k);
-    quote_text(&out->text, c, k);
+    struct counts_out w;
+    struct price sum;
+    price_init(&sum);
+    counts_begin(&w, p->n_counts, out);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        counts_next(&w);
+        quote_json(&w.json, &c[i]);
+        quote_text(w.text, &c[i].choice, &c[i].keys);
+        total_add(&sum, &c[i].choice.price);
+    }
+    counts_list_end(&w);
+    total_end(&w, &sum);
+    counts_end(&w);
 }
 
 /* --- errors --------------------------------------------------------------- */

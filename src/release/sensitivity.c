@@ -4,7 +4,6 @@
 #include "num/rat.h"
 #include "release/analysis.h"
 #include "release/answer.h"
-#include "release/evaluate.h"
 
 enum { SHOW_STEPS = 8 };
 
@@ -136,8 +135,8 @@ static void json_seconds(struct json *j, const struct sens *s, double load)
     json_end(j, '}');
 }
 
-static void text_all(struct sb *b, const struct prepared *p,
-                     const struct sens *s, double beta)
+static void text_all(struct sb *b, const struct count *q, const struct sens *s,
+                     double beta)
 {
     sb_cstr(b, "count                 ");
     sb_u128(b, s->count);
@@ -155,10 +154,10 @@ static void text_all(struct sb *b, const struct prepared *p,
     sb_cstr(b, "local, at most        ");
     sb_u128(b, s->local_upper);
     sb_cstr(b, "\nglobal, at most       ");
-    if (p->bound.upper == U128_INF)
+    if (q->bound.upper == U128_INF)
         sb_cstr(b, "unbounded");
     else
-        sb_u128(b, p->bound.upper);
+        sb_u128(b, q->bound.upper);
     sb_char(b, '\n');
     if (s->optimality > 0)
         sb_printf(b,
@@ -167,20 +166,11 @@ static void text_all(struct sb *b, const struct prepared *p,
                   s->optimality);
 }
 
-static enum status compute(struct prepared *p, mpq_srcptr beta,
-                           struct evaluated *e, struct sens *s, struct json *j,
-                           struct sb *text, struct err *err)
+static void report(struct count *q, const struct evaluated *data,
+                   mpq_srcptr beta, struct sens *s, struct json *j,
+                   struct sb *text)
 {
-    TRY(evaluate_load(p, p->query, e, err));
-    TRY(evaluate_valid(p, e, err));
-    TRY(evaluate_join(p, p->normal, e, err));
-    struct sens_options opt = {.beta = beta,
-                               .order = p->schema.order,
-                               .filters_exact = p->filters_exact,
-                               .global_upper = p->bound.upper,
-                               .want_baselines = true,
-                               .store = e->store};
-    TRY(evaluate_sens(p, e, &opt, s, err));
+    struct prepared *p = q->p;
     json_key(j, "count");
     json_u128(j, s->count);
     json_key(j, "beta");
@@ -191,34 +181,50 @@ static enum status compute(struct prepared *p, mpq_srcptr beta,
     json_key(j, "local_upper");
     json_bound(j, s->local_upper);
     json_key(j, "global_upper");
-    json_bound(j, p->bound.upper);
+    json_bound(j, q->bound.upper);
     json_optimality(j, s);
     json_key(j, "filters");
     json_cstr(j, p->filters_exact ? "exact" : "inside");
     json_key(j, "engine");
-    json_cstr(j, evaluated_engine(e));
+    json_cstr(j, evaluated_engine(data));
     json_key(j, "query");
-    json_str(j, cq_text(&p->arena, p->normal));
-    json_residuals(j, p->normal, s);
-    json_seconds(j, s, e->seconds_load);
-    text_all(text, p, s, mpq_get_d(beta));
+    json_str(j, cq_text(&p->arena, q->normal));
+    json_residuals(j, q->normal, s);
+    json_seconds(j, s, data->seconds_load);
+    text_all(text, q, s, mpq_get_d(beta));
     if (str_is(p->session->opt.engine, "auto"))
-        sb_printf(text, "engine: %s\n", evaluated_engine(e));
-    return OK;
+        sb_printf(text, "engine: %s\n", evaluated_engine(data));
 }
 
-enum status sensitivity_report(struct prepared *p, struct json *j,
-                               struct sb *text, struct err *err)
+static enum status compute(struct count *q, mpq_srcptr beta,
+                           struct evaluated *data, struct sens *s,
+                           struct err *err)
 {
-    struct evaluated e = {0};
+    struct engine e;
+    struct sens_options opt = {.beta = beta,
+                               .order = q->p->schema.order,
+                               .filters_exact = q->p->filters_exact,
+                               .global_upper = q->bound.upper,
+                               .want_baselines = true,
+                               .store = data->store};
+    TRY(evaluate_open(q->p, data, q->normal, &e, err));
+    enum status st = evaluate_sens(q, &e, &opt, s, err);
+    engine_close(&e);
+    return st;
+}
+
+enum status sensitivity_report(struct count *q, struct evaluated *data,
+                               struct json *j, struct sb *text, struct err *err)
+{
     struct sens s = {0};
     mpq_t beta;
     mpq_init(beta);
-    enum status st = read_beta(p, beta, err);
+    enum status st = read_beta(q->p, beta, err);
     if (st == OK)
-        st = compute(p, beta, &e, &s, j, text, err);
+        st = compute(q, beta, data, &s, err);
+    if (st == OK)
+        report(q, data, beta, &s, j, text);
     sens_fini(&s);
-    evaluated_fini(&e);
     mpq_clear(beta);
     return st;
 }

@@ -45,9 +45,6 @@ struct session {
     struct err err;
     /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
     int64_t deadline_ns;
-    size_t n_counts;  /* COUNTs in the query that was read last */
-    bool one_of_many; /* ask about the one with this index (each.c) */
-    size_t count_index;
     bool discreet; /* a release runs: progress shows no numbers */
 };
 

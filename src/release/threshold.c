@@ -10,10 +10,10 @@
  */
 #include "release/choose.h"
 
-static enum status check_asked(struct prepared *p, const struct choice *c,
+static enum status check_asked(struct count *q, const struct choice *c,
                                struct err *err)
 {
-    struct str name = p->session->opt.mechanism;
+    struct str name = q->p->session->opt.mechanism;
     enum noise_kind kind = NOISE_DISCRETE_LAPLACE;
     if (c->total.kind == PRIVACY_ZCDP) {
         err_set(err, E_UNSUPPORTED,
@@ -35,27 +35,26 @@ static enum status check_asked(struct prepared *p, const struct choice *c,
 
 /* How many keys can come or go with one row (or `order` rows): what the
  * number of distinct keys can change by. */
-static enum status most_keys(struct prepared *p, u128 *out, struct err *err)
+static enum status most_keys(struct count *q, u128 *out, struct err *err)
 {
-    struct cq keys = *p->query;
+    struct cq keys = *q->query;
     struct bound_options opt = {0};
     struct bound b = {0};
     keys.n_outs = keys.n_group;
     keys.n_group = 0;
-    TRY(bound_analyze(&p->arena, &keys, &opt, &b, err));
-    *out = b.upper < p->bound.upper ? b.upper : p->bound.upper;
+    TRY(bound_analyze(&q->p->arena, &keys, &opt, &b, err));
+    *out = b.upper < q->bound.upper ? b.upper : q->bound.upper;
     *out = *out ? *out : 1;
     return OK;
 }
 
-static enum status threshold(struct prepared *p, struct choice *c,
-                             struct err *err)
+static enum status threshold(struct count *q, struct choice *c, struct err *err)
 {
     mpz_t mass, keys;
     u128 most;
-    TRY(most_keys(p, &most, err));
+    TRY(most_keys(q, &most, err));
     mpz_inits(mass, keys, NULL);
-    mpz_set_u128(mass, p->bound.upper);
+    mpz_set_u128(mass, q->bound.upper);
     mpz_set_u128(keys, most);
     enum status s = noise_threshold(&c->noise, mass, keys, c->total.delta,
                                     c->threshold, err);
@@ -63,24 +62,24 @@ static enum status threshold(struct prepared *p, struct choice *c,
     return s;
 }
 
-enum status choose_threshold(struct prepared *p, struct choice *c,
-                             struct err *err)
+enum status choose_threshold(struct count *q, struct choice *c, struct err *err)
 {
-    TRY(check_asked(p, c, err));
-    if (p->bound.l1_upper == U128_INF)
+    TRY(check_asked(q, c, err));
+    if (q->bound.l1_upper == U128_INF)
         return choose_unbounded(
-            p,
+            q,
             "Keys from private rows need a bound that holds whatever the data.",
             err);
-    TRY(choose_global(p, NOISE_DISCRETE_LAPLACE, c, err));
-    TRY(threshold(p, c, err));
+    TRY(choose_global(q, NOISE_DISCRETE_LAPLACE, c, err));
+    TRY(threshold(q, c, err));
     c->thresholded = true;
-    char *text = arena_alloc(&p->arena, mpz_sizeinbase(c->threshold, 10) + 2);
+    char *text =
+        arena_alloc(&q->p->arena, mpz_sizeinbase(c->threshold, 10) + 2);
     if (!text)
         return err_nomem(err);
     mpz_get_str(text, 10, c->threshold);
     c->reason = str_printf(
-        &p->arena,
+        &q->p->arena,
         "The keys are found in private rows: those whose noisy count is at "
         "least %s are shown; the others, and their number, stay hidden.",
         text);

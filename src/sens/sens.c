@@ -98,17 +98,54 @@ static enum status keep_capped(struct job *w, const struct sens_peak *peak)
     return OK;
 }
 
-static enum status capped(struct job *w)
+static enum status scan(struct job *w, mpq_srcptr beta, struct sens_peak *peak)
 {
     struct sens_capped c;
-    struct sens_peak peak = {0};
-    TRY(sens_capped_init(&c, w->a, &w->state, &w->paper, w->opt->beta, w->order,
+    TRY(sens_capped_init(&c, w->a, &w->state, &w->paper, beta, w->order,
                          w->opt->global_upper, w->err));
-    enum status st = sens_scan(w->a, w->opt->beta, &c.seq, &peak, w->err);
+    enum status st = sens_scan(w->a, beta, &c.seq, peak, w->err);
+    sens_capped_fini(&c);
+    return st;
+}
+
+static enum status first_scan(struct job *w)
+{
+    struct sens_peak peak = {0};
+    enum status st = scan(w, w->opt->beta, &peak);
     if (st == OK)
         st = keep_capped(w, &peak);
     sens_peak_fini(&peak);
-    sens_capped_fini(&c);
+    return st;
+}
+
+/* From the same T, which the first scan stepped away from. */
+static enum status second_scan(struct job *w, mpz_t *t)
+{
+    struct sens_peak peak = {0};
+    for (size_t i = 0; i < w->plan->n_coords; i++)
+        mpz_set(w->state.t[i], t[i]);
+    enum status st = scan(w, w->opt->second_beta, &peak);
+    if (st == OK)
+        sens_peak_rational(&peak, w->out->second);
+    sens_peak_fini(&peak);
+    return st;
+}
+
+static enum status capped(struct job *w)
+{
+    size_t n = w->plan->n_coords;
+    if (!w->opt->second_beta)
+        return first_scan(w);
+    mpz_t *t = NEWS(w->a, mpz_t, n);
+    if (!t)
+        return err_nomem(w->err);
+    for (size_t i = 0; i < n; i++)
+        mpz_init_set(t[i], w->state.t[i]);
+    enum status st = first_scan(w);
+    if (st == OK)
+        st = second_scan(w, t);
+    for (size_t i = 0; i < n; i++)
+        sens_mpz_wipe(t[i]);
     return st;
 }
 
@@ -299,12 +336,24 @@ enum status sens_prepare(struct arena *a, const struct cq *q,
     return prepare(a, plan, counter, err);
 }
 
+/* For the longer of both scans. */
+static enum status paper_range(struct job *w, uint64_t *out)
+{
+    uint64_t k_hat, second = 0;
+    TRY(sens_paper_range(w->plan, w->opt->beta, w->order, &w->k_hat, out,
+                         w->err));
+    if (w->opt->second_beta)
+        TRY(sens_paper_range(w->plan, w->opt->second_beta, w->order, &k_hat,
+                             &second, w->err));
+    *out = *out > second ? *out : second;
+    return OK;
+}
+
 static enum status run(struct job *w)
 {
     uint64_t up_to;
     TRY(sens_plan_new(w->a, w->q, w->opt->filters_exact, &w->plan, w->err));
-    TRY(sens_paper_range(w->plan, w->opt->beta, w->order, &w->k_hat, &up_to,
-                         w->err));
+    TRY(paper_range(w, &up_to));
     double start = now();
     TRY(prepare(w->a, w->plan, w->counter, w->err));
     w->out->seconds_residuals = now() - start; /* with the count, if at all */
@@ -333,7 +382,8 @@ enum status sens_compute_with(struct arena *a, const struct cq *q,
                               struct err *err)
 {
     memset(out, 0, sizeof *out);
-    if (mpq_sgn(opt->beta) <= 0)
+    if (mpq_sgn(opt->beta) <= 0 ||
+        (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
         return err_set(err, E_VALUE, "beta must be positive");
     struct job w = {.a = a,
                     .q = q,
@@ -342,7 +392,7 @@ enum status sens_compute_with(struct arena *a, const struct cq *q,
                     .order = opt->order ? opt->order : 1,
                     .out = out,
                     .err = err};
-    mpq_init(out->s);
+    mpq_inits(out->s, out->second, NULL);
     out->ready = true;
     out->global_upper = opt->global_upper;
     enum status st = q->unsat ? nothing(&w) : run(&w);
@@ -357,6 +407,8 @@ void sens_fini(struct sens *s)
         return;
     sens_mpz_wipe(mpq_numref(s->s));
     sens_mpz_wipe(mpq_denref(s->s));
+    sens_mpz_wipe(mpq_numref(s->second));
+    sens_mpz_wipe(mpq_denref(s->second));
     for (size_t i = 0; i < s->n_ls_hat; i++)
         sens_mpz_wipe(s->ls_hat[i]);
     for (size_t i = 0; i < s->n_paper_ls_hat; i++)

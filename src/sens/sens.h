@@ -57,7 +57,9 @@ struct sens_residual {
 
 struct sens_options {
     mpq_srcptr beta; /* > 0 */
-    uint32_t order;  /* neighbours of r rows; 0 counts as 1 */
+    /* > 0, or NULL: S for this one too. Plan and T are made once. */
+    mpq_srcptr second_beta;
+    uint32_t order; /* neighbours of r rows; 0 counts as 1 */
     bool filters_exact;
     /* Bound on the change of the count between neighbours of this order;
      * U128_INF: none. Not multiplied by the order again. */
@@ -74,6 +76,7 @@ struct sens {
     /* capped residual sensitivity: S rounded up to a dyadic rational with
      * relative error below 2^-90 */
     mpq_t s;
+    mpq_t second;  /* the same for second_beta */
     uint64_t k;    /* where the maximum is */
     double value;  /* s for display */
     mpz_t *ls_hat; /* for k = 0, 1, ...; the first few */

@@ -18,8 +18,10 @@ static enum status run(struct arena *a, const struct job *j, struct err *err)
     struct schema s;
     struct cq *q;
     struct bound b;
-    struct bound_options opt = {
-        .want_lower = true, .want_advice = true, .work = 3000};
+    struct bound_options opt = {.want_lower = true,
+                                .want_advice = true,
+                                .want_words = true,
+                                .work = 3000};
     schema_init(&s, a);
     TRY(schema_read_constraint(&s, str_of(j->constraint), err));
     TRY(cq_read(a, &s, str_of(j->rule), &q, err));

@@ -160,7 +160,8 @@ static void all_examples(void **state)
         const struct example *e = &examples[i];
         struct rules r;
         struct bound b;
-        struct bound_options opt = {.want_lower = true, .want_advice = true};
+        struct bound_options opt = {
+            .want_lower = true, .want_advice = true, .want_words = true};
         rules_init(&r);
         declare(&r, e->constraints);
         if (*e->public_tables)

@@ -24,7 +24,8 @@ static void analyse(const char *name, const char *rule, const char *const *cons,
     struct bound b;
     struct timespec t0, t1;
     char u[U128_DIGITS], l[U128_DIGITS];
-    struct bound_options opt = {.want_lower = true, .want_advice = true};
+    struct bound_options opt = {
+        .want_lower = true, .want_advice = true, .want_words = true};
     rules_init(&r);
     struct cq *q = rules_read(&r, rule);
     for (size_t i = 0; i < n_cons; i++)

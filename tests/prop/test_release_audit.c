@@ -135,7 +135,8 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
     struct prepared p;
     struct choice c;
     struct group_keys k;
-    struct evaluated e = {0};
+    struct evaluated data = {0};
+    struct engine e = {0};
     struct secret_rat smooth;
     struct err err;
     u128 counts[MAX_GROUPS_HERE];
@@ -145,12 +146,14 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
     secret_rat_init(&smooth);
     if (prepare_schema(&p, SOURCE_REQUIRED, &err) != OK ||
         prepare_query(&p, str_of(u->query), &err) != OK ||
-        prepare_bound(&p, false, &err) != OK ||
-        group_keys(&p, &k, &err) != OK || choose(&p, &k, &c, &err) != OK ||
-        evaluate_load(&p, p.query, &e, &err) != OK ||
-        evaluate_join(&p, p.normal, &e, &err) != OK ||
-        evaluate_counts(&p, &e, &k, counts, &err) != OK ||
-        evaluate_smooth(&p, &e, c.beta, c.factor, &smooth, &err) != OK)
+        prepare_bounds(&p, false, &err) != OK ||
+        group_keys(p.counts, &k, &err) != OK ||
+        choose(p.counts, &k, &c, &err) != OK ||
+        evaluate_load(&p, &data, &err) != OK ||
+        evaluate_open(&p, &data, p.counts->normal, &e, &err) != OK ||
+        evaluate_counts(p.counts, &data, &e, &k, counts, &err) != OK ||
+        evaluate_smooth(p.counts, &e, c.beta, NULL, c.factor, &smooth, NULL,
+                        &err) != OK)
         fail_msg("%s %s", err.message, err.detail);
     assert_true(c.noise.smooth);
     out->n_groups = k.n_cols ? k.n : 1;
@@ -158,7 +161,8 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
         out->count[g] = (double)counts[g];
     out->kind = scale_of(&c, secret_rat_open(&smooth), u->shrink);
     secret_rat_fini(&smooth);
-    evaluated_fini(&e);
+    engine_close(&e);
+    evaluated_fini(&data);
     choice_fini(&c);
     prepared_fini(&p);
     session_free(s);

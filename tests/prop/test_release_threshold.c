@@ -118,13 +118,16 @@ static void take_counts(struct prepared *p, struct evaluated *e,
     struct found_keys keys = {0};
     struct err err;
     u128 counts[MAX_KEYS];
+    struct engine none = {0}; /* the counts are of groups */
     if (!k->found) {
-        assert_int_equal(evaluate_counts(p, e, k, counts, &err), OK);
+        assert_int_equal(evaluate_counts(p->counts, e, &none, k, counts, &err),
+                         OK);
         for (size_t i = 0; i < k->n; i++)
             out->count[i] = (unsigned)counts[i];
         return;
     }
-    assert_int_equal(evaluate_found(p, e, k, &p->arena, &keys, &err), OK);
+    assert_int_equal(evaluate_found(p->counts, e, k, &p->arena, &keys, &err),
+                     OK);
     for (size_t i = 0; i < keys.list.n; i++) {
         int64_t key = keys.list.p[i].vals[0].i;
         assert_true(key >= 1 && key <= MAX_KEYS && keys.list.p[i].count > 0);
@@ -148,9 +151,10 @@ static void evaluate_instance(const struct universe *u, const struct asked *q,
     choice_init(&c);
     if (prepare_schema(&p, SOURCE_REQUIRED, &err) != OK ||
         prepare_query(&p, str_of(u->query), &err) != OK ||
-        prepare_bound(&p, false, &err) != OK ||
-        group_keys(&p, &k, &err) != OK || choose(&p, &k, &c, &err) != OK ||
-        evaluate_load(&p, p.query, &e, &err) != OK)
+        prepare_bounds(&p, false, &err) != OK ||
+        group_keys(p.counts, &k, &err) != OK ||
+        choose(p.counts, &k, &c, &err) != OK ||
+        evaluate_load(&p, &e, &err) != OK)
         fail_msg("%s %s", err.message, err.detail);
     assert_false(c.noise.smooth);
     out->valid = evaluate_valid(&p, &e, &err) == OK;

@@ -14,7 +14,8 @@
 static struct bound analyse(struct rules *r, const char *rule)
 {
     struct bound b;
-    struct bound_options opt = {.want_lower = true, .want_advice = true};
+    struct bound_options opt = {
+        .want_lower = true, .want_advice = true, .want_words = true};
     struct cq *q = rules_read(r, rule);
     if (bound_analyze(&r->arena, q, &opt, &b, &r->err) != OK)
         fail_msg("%s: %s", rule, r->err.message);

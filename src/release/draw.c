@@ -1,0 +1,188 @@
+/*
+ * Counting and drawing: the private half of a release. Everything here runs
+ * after the hold, and what leaves it is in struct answer: noisy numbers and
+ * keys that passed the threshold.
+ */
+#include "release/release_int.h"
+
+static enum status push_number(struct arena *a, struct answer *x, mpz_srcptr v,
+                               struct err *err)
+{
+    char *text = arena_alloc(a, mpz_sizeinbase(v, 10) + 2);
+    if (!text)
+        return err_nomem(err);
+    mpz_get_str(text, 10, v);
+    return VEC_PUSH(a, &x->numbers, str_of(text)) ? OK : err_nomem(err);
+}
+
+static enum status draw_number(const struct choice *c, u128 count,
+                               const struct secret_rat *s, struct entropy *rng,
+                               mpz_t out, struct err *err)
+{
+    struct secret_int n;
+    secret_int_init(&n);
+    secret_int_set_u128(&n, count);
+    enum status st = OK;
+    if (c->exact)
+        mpz_set(out, secret_int_open(&n));
+    else
+        st = noise_answer(&c->noise, &n, s, rng, out, err);
+    secret_int_fini(&n);
+    return st;
+}
+
+static enum status draw_one(struct arena *a, struct released *r, u128 count,
+                            const struct secret_rat *s, struct entropy *rng,
+                            struct err *err)
+{
+    mpz_t out;
+    mpz_init(out);
+    enum status st = draw_number(&r->c->choice, count, s, rng, out, err);
+    if (st == OK)
+        st = push_number(a, &r->answer, out, err);
+    mpz_clear(out);
+    return st;
+}
+
+/* --- keys that are found in the data (PROOF.md) --------------------------- */
+
+enum { KEYS_PER_POLL = 1024 };
+
+static enum status push_key(struct arena *a, struct released *r,
+                            const struct value *vals, struct err *err)
+{
+    struct sb b;
+    struct json j;
+    sb_init(&b, a);
+    json_init(&j, &b);
+    json_key_values(&j, vals, r->c->keys.n_cols);
+    if (b.failed || !VEC_PUSH(a, &r->answer.keys, sb_view(&b)))
+        return err_nomem(err);
+    return OK;
+}
+
+/* How many keys there are is secret, so drawing ends at the deadline too. */
+static enum status in_time(struct session *s, struct err *err)
+{
+    return session_cancelled(s) ? err_set(err, E_CANCELLED, "cancelled") : OK;
+}
+
+/* PRIVACY: a key is shown only if its noisy count reaches the threshold. The
+ * draw comes first and is the same for every key. */
+static enum status draw_found(struct released *r, const struct found_keys *keys,
+                              struct entropy *rng, struct err *err)
+{
+    const struct choice *c = &r->c->choice;
+    struct prepared *p = r->c->q->p;
+    mpz_t out;
+    enum status st = OK;
+    mpz_init(out);
+    for (size_t i = 0; st == OK && i < keys->list.n; i++) {
+        const struct found_key *k = &keys->list.p[i];
+        if (i % KEYS_PER_POLL == 0)
+            st = in_time(p->session, err);
+        if (st == OK)
+            st = draw_number(c, k->count, NULL, rng, out, err);
+        if (st != OK || (c->thresholded && mpz_cmp(out, c->threshold) < 0))
+            continue;
+        st = push_key(&p->arena, r, k->vals, err);
+        if (st == OK)
+            st = push_number(&p->arena, &r->answer, out, err);
+    }
+    mpz_wipe_clear(out);
+    answer_public_error(c, &r->answer);
+    return st;
+}
+
+static enum status draw_keys(struct released *r, struct evaluated *data,
+                             struct entropy *rng, struct err *err)
+{
+    struct found_keys keys = {0};
+    struct count *q = r->c->q;
+    struct arena a; /* given back before the deadline */
+    arena_init(&a, &q->p->session->mem);
+    a.wipe = true;
+    enum status st = evaluate_found(q, data, &r->c->keys, &a, &keys, err);
+    if (st == OK)
+        st = draw_found(r, &keys, rng, err);
+    arena_fini(&a);
+    return st;
+}
+
+/* --- keys that are public, or none ---------------------------------------- */
+
+/* Everything secret is computed before the first random bit is used. */
+static enum status draw_counts(struct released *r, const struct engine *e,
+                               const u128 *counts, size_t n,
+                               struct secret_rat *s, struct secret_rat *s_error,
+                               struct entropy *rng, struct err *err)
+{
+    const struct choice *c = &r->c->choice;
+    struct arena *a = &r->c->q->p->arena;
+    bool smooth = c->noise.smooth, estimate = mpq_sgn(c->error_epsilon) != 0;
+    if (smooth)
+        TRY(evaluate_smooth(r->c->q, e, c->beta,
+                            estimate ? c->error_beta : NULL, c->factor, s,
+                            s_error, err));
+    for (size_t i = 0; i < n; i++)
+        TRY(draw_one(a, r, counts[i], smooth ? s : NULL, rng, err));
+    if (!smooth)
+        answer_public_error(c, &r->answer);
+    else if (estimate)
+        TRY(answer_estimate_error(c, s_error, rng, &r->answer, err));
+    return OK;
+}
+
+static enum status count_and_draw(struct released *r, struct evaluated *data,
+                                  const struct engine *e, struct entropy *rng,
+                                  struct err *err)
+{
+    struct count *q = r->c->q;
+    size_t n = q->query->n_group ? r->c->keys.n : 1;
+    struct secret_rat s, s_error;
+    u128 *counts = NEWS(&q->p->arena, u128, n + 1);
+    if (!counts)
+        return err_nomem(err);
+    if (r->c->choice.noise.smooth)
+        TRY(evaluate_prepare(q, e, err));
+    TRY(evaluate_counts(q, data, e, &r->c->keys, counts, err));
+    secret_rat_init(&s);
+    secret_rat_init(&s_error);
+    enum status st = draw_counts(r, e, counts, n, &s, &s_error, rng, err);
+    secret_rat_fini(&s);
+    secret_rat_fini(&s_error);
+    return st;
+}
+
+static enum status draw_public(struct released *r, struct evaluated *data,
+                               struct entropy *rng, struct err *err)
+{
+    struct engine e;
+    TRY(evaluate_open(r->c->q->p, data, r->c->q->normal, &e, err));
+    enum status st = count_and_draw(r, data, &e, rng, err);
+    engine_close(&e);
+    return st;
+}
+
+static enum status draw_left(struct release *r, struct entropy *rng,
+                             struct err *err)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        struct released *x = &r->counts[i];
+        if (x->done)
+            continue;
+        TRY(x->c->keys.found ? draw_keys(x, &r->data, rng, err)
+                             : draw_public(x, &r->data, rng, err));
+    }
+    return OK;
+}
+
+enum status release_draw(struct release *r, struct err *err)
+{
+    struct entropy *rng = NULL;
+    TRY(evaluate_valid(&r->p, &r->data, err));
+    TRY(entropy_open(&rng, err));
+    enum status st = draw_left(r, rng, err);
+    entropy_close(rng);
+    return st;
+}

@@ -1,0 +1,210 @@
+/*
+ * The public half of a release: the request, its price, what the ledger knows
+ * of it. PRIVACY: no private row is read here, so every failure may be shown
+ * and costs nothing.
+ */
+#include "release/release_int.h"
+
+/* --- the key of a stored answer ------------------------------------------- */
+
+static void print_found(struct sb *b, const struct priced *c)
+{
+    const struct choice *x = &c->choice;
+    sb_cstr(b, "; groups found, one-sided ");
+    sb_u128(b, c->q->bound.upper);
+    sb_cstr(b, ", threshold ");
+    char *text = arena_alloc(b->arena, mpz_sizeinbase(x->threshold, 10) + 2);
+    if (!text) {
+        b->failed = true;
+        return;
+    }
+    sb_cstr(b, mpz_get_str(text, 10, x->threshold));
+    for (size_t col = 0; col < c->keys.n_cols; col++)
+        for (size_t i = 0; i < c->keys.only[col].n; i++) {
+            if (i)
+                sb_cstr(b, ", ");
+            else /* which column: the same list may be of another */
+                sb_printf(b, "; key %zu among ", col + 1);
+            value_print(b, &c->keys.only[col].vals[i]);
+        }
+}
+
+static void print_sensitivity(struct sb *b, const struct priced *c)
+{
+    const struct choice *x = &c->choice;
+    sb_cstr(b, "; sensitivity ");
+    if (!x->noise.smooth) {
+        sb_u128(b, c->q->bound.l1_upper);
+        return;
+    }
+    sb_cstr(b, "residual, beta ");
+    rat_print(b, x->beta);
+    sb_cstr(b, c->q->p->filters_exact ? ", filters exact" : "");
+    sb_cstr(b, ", error estimate ");
+    rat_print(b, x->error_epsilon);
+}
+
+/* Everything that decides the law of the answer, so that a stored answer is
+ * given again only for the very same question. */
+static struct str settings(const struct priced *c)
+{
+    struct sb b;
+    struct prepared *p = c->q->p;
+    sb_init(&b, &p->arena);
+    sb_str(&b, prepare_neighbours_text(c->q));
+    print_sensitivity(&b, c);
+    for (size_t i = 0; i < c->keys.n * c->keys.n_cols; i++) {
+        sb_cstr(&b, i ? ", " : "; groups ");
+        value_print(&b, &c->keys.vals[i]);
+    }
+    if (c->keys.found)
+        print_found(&b, c);
+    for (size_t t = 0; t < p->schema.tables.n; t++) {
+        const struct table *d = &p->schema.tables.p[t];
+        for (size_t i = 0; i < d->degrees.n; i++) {
+            sb_cstr(&b, "; ");
+            degree_print(&b, d, &d->degrees.p[i]);
+        }
+    }
+    sb_cstr(&b, "; ");
+    cq_print(&b, c->q->normal);
+    return b.failed ? (struct str){0} : sb_view(&b);
+}
+
+static enum status make_requests(struct release *r, struct err *err)
+{
+    const struct options *o = &r->session->opt;
+    struct str version = source_version(r->p.source, &r->p.arena);
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        struct released *x = &r->counts[i];
+        x->request = (struct ledger_request){
+            .dataset = o->dataset,
+            .analyst = o->analyst,
+            .query = cq_text(&r->p.arena, x->c->q->query),
+            .mechanism = str_of(noise_name(x->c->choice.noise.kind)),
+            .settings = settings(x->c),
+            .version = version,
+        };
+        if (!x->request.query.p || !x->request.settings.p)
+            return err_nomem(err);
+    }
+    return OK;
+}
+
+/* --- the ledger ----------------------------------------------------------- */
+
+static bool all_exact(const struct release *r)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        if (!r->priced[i].choice.exact)
+            return false;
+    return true;
+}
+
+static enum status open_ledger(struct release *r, struct err *err)
+{
+    const struct options *o = &r->session->opt;
+    if (all_exact(r))
+        return OK;
+    if (!o->ledger.n) {
+        err_set(err, E_USAGE, "no ledger was given");
+        err_hint(err, "Name it with --ledger FILE; the owner makes it with: "
+                      "dpcount budget init --ledger FILE --epsilon E");
+        return E_USAGE;
+    }
+    TRY(ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err));
+    TRY(ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
+                       err));
+    if (r->budget.balance.composition == COMPOSE_SUM)
+        for (size_t i = 0; i < r->p.n_counts; i++)
+            choose_price_for_sums(&r->priced[i].choice);
+    return OK;
+}
+
+enum status release_quote(struct release *r, struct str text, struct err *err)
+{
+    TRY(prepare_schema(&r->p, SOURCE_REQUIRED, err));
+    TRY(prepare_query(&r->p, text, err));
+    TRY(prepare_bounds(&r->p, false, err));
+    TRY(choose_all(&r->p, &r->priced, err));
+    r->counts = NEWS(&r->p.arena, struct released, r->p.n_counts);
+    if (!r->counts)
+        return err_nomem(err);
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        r->counts[i].c = &r->priced[i];
+    TRY(open_ledger(r, err));
+    return make_requests(r, err);
+}
+
+/* --- what is known already ------------------------------------------------ */
+
+static size_t n_answers(const struct released *x)
+{
+    return x->c->keys.found          ? x->answer.keys.n
+           : x->c->q->query->n_group ? x->c->keys.n
+                                     : 1;
+}
+
+static enum status stored_answer(struct release *r, struct released *x,
+                                 struct err *err)
+{
+    struct str text, receipt;
+    if (r->session->opt.fresh || x->c->choice.exact)
+        return OK;
+    TRY(ledger_find(r->ledger, &r->p.arena, &x->request, &x->c->choice.price,
+                    &text, &receipt, err));
+    if (!text.p)
+        return OK;
+    TRY(answer_read(&r->p.arena, text, &x->answer, err));
+    if (x->answer.numbers.n != n_answers(x) ||
+        (x->answer.keys.n && !x->c->keys.found))
+        return err_set(err, E_LEDGER,
+                       "the ledger holds an answer to another question");
+    x->answer.receipt = receipt;
+    x->answer.repeated = true;
+    x->done = true;
+    return OK;
+}
+
+/* An exact answer that private tables take part in: no row of them changes
+ * it, and without rows it is 0. PRIVACY: they are not read, for a failure
+ * while reading would be an answer that nobody paid for. */
+static enum status constant_answer(struct release *r, struct released *x,
+                                   struct err *err)
+{
+    const struct cq *q = x->c->q->query;
+    size_t n = q->n_group ? x->c->keys.n : 1;
+    if (!x->c->choice.exact || !cq_private_atoms(q))
+        return OK;
+    for (size_t i = 0; i < n; i++)
+        if (!VEC_PUSH(&r->p.arena, &x->answer.numbers, STR("0")))
+            return err_nomem(err);
+    answer_public_error(&x->c->choice, &x->answer);
+    x->done = true;
+    return OK;
+}
+
+enum status release_known(struct release *r, struct err *err)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        TRY(stored_answer(r, &r->counts[i], err));
+        TRY(constant_answer(r, &r->counts[i], err));
+    }
+    return OK;
+}
+
+bool release_left(const struct release *r)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        if (!r->counts[i].done)
+            return true;
+    return false;
+}
+
+bool release_costs(const struct release *r)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        if (!r->counts[i].done && !r->counts[i].c->choice.exact)
+            return true;
+    return false;
+}

@@ -1,0 +1,173 @@
+/*
+ * Work is done once for all counts of a request: three counts over one file,
+ * with noise measured on the data and an error estimate (two betas). The
+ * functions whose work must not be repeated are counted by the linker's
+ * --wrap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bound/words.h"
+#include "harness/scratch.h"
+#include "release/release.h"
+#include "sens/state.h"
+#include "sql/sql.h"
+
+/* Counts the calls of a function and makes them. */
+#define COUNTED(name, params, args)                                            \
+    static int n_##name;                                                       \
+    enum status __real_##name params;                                          \
+    enum status __wrap_##name params;                                          \
+    enum status __wrap_##name params                                           \
+    {                                                                          \
+        n_##name++;                                                            \
+        return __real_##name args;                                             \
+    }
+
+COUNTED(source_open,
+        (struct mem * m, const struct source_spec *spec, struct schema *s,
+         struct source **out, struct err *err),
+        (m, spec, s, out, err))
+COUNTED(sql_read,
+        (struct arena * a, struct schema *s, struct str text,
+         const struct sql_options *opt, struct sql_statement *out,
+         struct err *err),
+        (a, s, text, opt, out, err))
+COUNTED(source_load_for,
+        (struct source * src, const struct cq *columns,
+         const struct cq *const *rows, size_t n_rows, struct store *st,
+         const struct progress *p, struct err *err),
+        (src, columns, rows, n_rows, st, p, err))
+COUNTED(tab_core,
+        (struct arena * a, struct tab *t, struct work *work, struct err *err),
+        (a, t, work, err))
+COUNTED(sens_state_fill,
+        (struct sens_state * s, const struct sens_counter *counter,
+         struct err *err),
+        (s, counter, err))
+COUNTED(advice_make,
+        (struct arena * a, const struct upper *up, struct work *work,
+         struct bound *out, struct err *err),
+        (a, up, work, out, err))
+COUNTED(explain_make,
+        (struct arena * a, const struct upper *up, struct bound *out,
+         struct err *err),
+        (a, up, out, err))
+
+#define THREE                                                                  \
+    "SELECT COUNT(*), COUNT(DISTINCT a.src), COUNT(DISTINCT b.dst) "           \
+    "FROM edge a JOIN edge b ON a.dst = b.src"
+
+static char dir[SCRATCH_PATH];
+
+static void set(struct session *s, const char *name, const char *value)
+{
+    assert_int_equal(session_set(s, str_of(name), str_of(value)), OK);
+}
+
+static void set_path(struct session *s, const char *name, const char *format)
+{
+    char text[160];
+    snprintf(text, sizeof text, format, dir);
+    set(s, name, text);
+}
+
+static void ask(struct session *s, ask_fn *fn, const char *query)
+{
+    struct result *r = result_new();
+    struct err err;
+    assert_non_null(r);
+    if (fn(s, str_of(query), r, &err) != OK)
+        fail_msg("%s %s", err.message, err.detail);
+    result_free(r);
+}
+
+static void forget(void)
+{
+    n_source_open = n_sql_read = n_source_load_for = n_tab_core = 0;
+    n_sens_state_fill = n_advice_make = n_explain_make = 0;
+}
+
+static void test_release(void **state)
+{
+    struct session *s;
+    struct err err;
+    (void)state;
+    assert_int_equal(session_new(&s, &err), OK);
+    set_path(s, "ledger", "%s/ledger");
+    set(s, "epsilon", "10");
+    ask(s, ask_budget_init, NULL);
+    set_path(s, "table", "edge(src,dst)=%s/edge.csv");
+    set(s, "epsilon", "1");
+    forget();
+    ask(s, ask_release, THREE);
+    assert_int_equal(n_source_open, 1);
+    assert_int_equal(n_sql_read, 1);
+    assert_int_equal(n_source_load_for, 1);
+    assert_int_equal(n_tab_core, 3); /* one for each count */
+    assert_int_equal(n_sens_state_fill, 3);
+    assert_int_equal(n_advice_make, 0);
+    assert_int_equal(n_explain_make, 0);
+    forget();
+    ask(s, ask_release, THREE); /* stored: no row is read */
+    assert_int_equal(n_source_open, 1);
+    assert_int_equal(n_source_load_for, 0);
+    session_free(s);
+}
+
+static void test_owner(void **state)
+{
+    struct session *s;
+    struct err err;
+    (void)state;
+    assert_int_equal(session_new(&s, &err), OK);
+    set_path(s, "table", "edge(src,dst)=%s/edge.csv");
+    ask_fn *const asks[] = {ask_count, ask_sensitivity};
+    for (size_t i = 0; i < 2; i++) {
+        forget();
+        ask(s, asks[i], THREE);
+        assert_int_equal(n_source_open, 1);
+        assert_int_equal(n_sql_read, 1);
+        assert_int_equal(n_source_load_for, 1);
+        assert_int_equal(n_explain_make, 0);
+    }
+    forget();
+    ask(s, ask_analyze, THREE);
+    assert_int_equal(n_sql_read, 1);
+    assert_int_equal(n_source_load_for, 0);
+    assert_int_equal(n_explain_make, 3); /* asked for */
+    session_free(s);
+}
+
+static int make_files(void **state)
+{
+    char path[160];
+    (void)state;
+    if (scratch_make(dir))
+        return -1;
+    snprintf(path, sizeof path, "%s/edge.csv", dir);
+    FILE *f = fopen(path, "w");
+    for (int i = 0; f && i < 200; i++)
+        fprintf(f, "%d,%d\n", i % 17, i % 23);
+    return f ? fclose(f) : -1;
+}
+
+static int drop_files(void **state)
+{
+    (void)state;
+    return scratch_remove(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_owner),
+    };
+    return cmocka_run_group_tests(tests, make_files, drop_files);
+}
