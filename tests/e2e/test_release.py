@@ -95,7 +95,7 @@ check("private keys", status == 3 and "--groups" in a["error"]["hint"])
 before = spent()
 texts = set()
 for i, reason in enumerate((["--constraint", "pat: sex -> id <= 3"], ["--constraint", "|visit| <= 5"],
-                            ["--memory", "1500K"])):
+                            ["--memory", "1100K"])):
     status, a, err = release("--owner-log", "log", "--fresh", *reason, JOIN)
     e = a.get("error", {})
     check(f"withheld {reason}", status == 5 and e.get("code") == "withheld", f"{status} {a} {err}")
