@@ -27,7 +27,17 @@ static bool all_pairs_differ(const struct cq *q)
     return true;
 }
 
-/* One private table of two columns, used as a set, without constraints. */
+/* As if there were infinitely many nodes: true and false are two. */
+static bool has_few_values(const struct table *t)
+{
+    for (size_t i = 0; i < t->n_cols; i++)
+        if (t->cols[i].type == T_BOOL)
+            return true;
+    return false;
+}
+
+/* One private table of two columns, used as a set, without constraints; no
+ * atom is a loop, whose rows the algorithms do not look at. */
 static bool is_graph_query(const struct cq *q)
 {
     if (!q->n_atoms || q->n_preds || q->n_calcs || q->n_group || q->unsat ||
@@ -35,12 +45,13 @@ static bool is_graph_query(const struct cq *q)
         return false;
     uint32_t table = q->atoms[0].table;
     const struct table *t = &q->schema->tables.p[table];
-    if (!table_is_private(t) || t->degrees.n)
+    if (!table_is_private(t) || t->degrees.n || has_few_values(t))
         return false;
     for (uint32_t i = 0; i < q->n_atoms; i++) {
         const struct atom *a = &q->atoms[i];
         if (a->table != table || a->n_args != 2 || a->rowid >= 0 ||
-            a->args[0].kind != TERM_VAR || a->args[1].kind != TERM_VAR)
+            a->args[0].kind != TERM_VAR || a->args[1].kind != TERM_VAR ||
+            a->args[0].id == a->args[1].id)
             return false;
     }
     return true;

@@ -368,6 +368,13 @@ static void shapes(void **state)
     assert_int_equal(
         shape("Q(a,b,c) :- E(a,b), E(b,a), E(a,c), " ABC, NULL, NULL),
         SHAPE_OTHER);
+    /* loops for edges: the pairs differ, but it is no triangle */
+    assert_int_equal(
+        shape("Q(a,b,c) :- E(c,a), E(b,b), E(c,c), " ABC, NULL, NULL),
+        SHAPE_OTHER);
+    assert_int_equal(
+        shape("Q(a,b,c) :- E(a,b), E(b,c), E(a,a), " ABC, NULL, NULL),
+        SHAPE_OTHER);
     assert_int_equal(
         shape("Q(a,b,c) :- E(a,b), E(b,c), E(a,c), " ABC, "E", NULL),
         SHAPE_OTHER);
