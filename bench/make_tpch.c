@@ -66,9 +66,12 @@ int main(int argc, char **argv)
         uint32_t key = i / 8 * 32 + i % 8 + 1; /* sparse keys */
         uint32_t customer = 1 + below(customers / 3) * 3;
         fprintf(f, "%u,%u\n", key, customer + below(2));
-        for (uint32_t k = 1, n = 1 + below(7); k <= n; k++)
-            fprintf(l, "%u,%u,%u,%u\n", key, k, 1 + below(suppliers),
-                    1 + below(50));
+        for (uint32_t k = 1, n = 1 + below(7); k <= n; k++) {
+            /* one draw a statement: arguments are evaluated in any order */
+            uint32_t quantity = 1 + below(50);
+            uint32_t supplier = 1 + below(suppliers);
+            fprintf(l, "%u,%u,%u,%u\n", key, k, supplier, quantity);
+        }
     }
     fclose(f);
     fclose(l);
