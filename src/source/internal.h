@@ -118,8 +118,9 @@ enum status sqlite_load(struct source *src, const struct src_table *t,
 enum status pg_open(struct source *src, const char *conninfo,
                     struct err *err) WARN_UNUSED;
 void pg_close(struct source *src);
+/* plan_only: the server plans what would be sent and sends nothing. */
 enum status pg_load(struct source *src, const struct src_table *t,
-                    struct str where, struct store_loader *l,
+                    struct str where, bool plan_only, struct store_loader *l,
                     const struct progress *p, struct err *err) WARN_UNUSED;
 /* pg_filter.c: the condition that rows must meet to matter to one of the
  * queries (some may be NULL); empty: all rows. */

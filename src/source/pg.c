@@ -9,6 +9,7 @@
 #include "source/pg.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
@@ -180,6 +181,67 @@ static enum status check_conninfo(const char *conninfo, struct err *err)
     return E_SOURCE;
 }
 
+/* All statements of `sql`, which are undone where one fails; *ok: none did. */
+static enum status attempt(struct source *src, const char *sql, bool *ok,
+                           struct err *err)
+{
+    PGconn *conn = src->pg->conn;
+    TRY(run(src, "SAVEPOINT dpcount", err));
+    if (!PQsendQuery(conn, sql))
+        return pg_failed(src, "query", NULL, err);
+    while (PQisBusy(conn))
+        TRY(pg_wait(src, NULL, 0, err));
+    *ok = true;
+    for (PGresult *res; (res = PQgetResult(conn));) {
+        *ok = *ok && succeeded(res);
+        PQclear(res);
+    }
+    return run(src,
+               *ok ? "RELEASE SAVEPOINT dpcount"
+                   : "ROLLBACK TO SAVEPOINT dpcount",
+               err);
+}
+
+enum status pg_set(struct source *src, const char *name, const char *value,
+                   struct err *err)
+{
+    char sql[160];
+    bool ok;
+    snprintf(sql, sizeof sql, "SET LOCAL %s = '%s'", name, value);
+    return attempt(src, sql, &ok, err);
+}
+
+/* Settings of a session reach the other servers of a Citus cluster only if it
+ * is told so first. */
+static enum status find_citus(struct source *src, struct err *err)
+{
+    PGresult *res;
+    TRY(pg_query(src,
+                 "SELECT 1 FROM pg_catalog.pg_extension "
+                 "WHERE extname = 'citus'",
+                 NULL, &res, err));
+    src->pg->is_citus = PQntuples(res) > 0;
+    PQclear(res);
+    return src->pg->is_citus
+               ? pg_set(src, "citus.propagate_set_commands", "local", err)
+               : OK;
+}
+
+/* In one statement, or one by one where the server lacks some. */
+static const char pinned_at_once[] =
+    "SET LOCAL transform_null_equals = 'off'; "
+    "SET LOCAL extra_float_digits = '3'; SET LOCAL DateStyle = 'ISO'; "
+    "SET LOCAL IntervalStyle = 'postgres'; SET LOCAL TimeZone = 'UTC'; "
+    "SET LOCAL bytea_output = 'hex'";
+static const struct {
+    const char *name, *value;
+} pinned[] = {{"transform_null_equals", "off"},
+              {"extra_float_digits", "3"},
+              {"DateStyle", "ISO"},
+              {"IntervalStyle", "postgres"},
+              {"TimeZone", "UTC"},
+              {"bytea_output", "hex"}};
+
 /*
  * PRIVACY: our SQL must mean what it says whatever the settings of the role and
  * the database are, and whoever may create functions there. Only the system's
@@ -198,15 +260,13 @@ static enum status pin_meaning(struct source *src, struct err *err)
     PQclear(res);
     if (!src->pg->path.p)
         return err_nomem(err);
+    TRY(find_citus(src, err));
     TRY(run(src, "SET LOCAL search_path = pg_catalog, pg_temp", err));
-    return run(src,
-               "SELECT set_config(s.name, v.value, true) "
-               "FROM pg_catalog.pg_settings s "
-               "JOIN (VALUES ('transform_null_equals', 'off'), "
-               "('extra_float_digits', '3'), ('DateStyle', 'ISO'), "
-               "('IntervalStyle', 'postgres'), ('TimeZone', 'UTC'), "
-               "('bytea_output', 'hex')) v(name, value) ON s.name = v.name",
-               err);
+    bool all;
+    TRY(attempt(src, pinned_at_once, &all, err));
+    for (size_t i = 0; !all && i < sizeof pinned / sizeof pinned[0]; i++)
+        TRY(pg_set(src, pinned[i].name, pinned[i].value, err));
+    return OK;
 }
 
 enum status pg_open(struct source *src, const char *conninfo, struct err *err)
@@ -235,20 +295,6 @@ enum status pg_open(struct source *src, const char *conninfo, struct err *err)
     return pg_catalogue(src, err);
 }
 
-/* One value, or nothing where the engine does not have what is asked: then
- * the transaction goes on as if it had not been. */
-static PGresult *try_query(struct source *src, const char *sql)
-{
-    struct err err;
-    PGresult *res = NULL;
-    if (run(src, "SAVEPOINT dpcount", &err) != OK)
-        return NULL;
-    bool ok = pg_query(src, sql, NULL, &res, &err) == OK;
-    if (!ok && run(src, "ROLLBACK TO SAVEPOINT dpcount", &err) != OK)
-        return NULL;
-    return res;
-}
-
 void pg_version(struct source *src, struct sb *b)
 {
     if (!src->pg)
@@ -256,9 +302,95 @@ void pg_version(struct source *src, struct sb *b)
     /* Any transaction may have changed the data: the snapshot says which are
      * over. Its end alone does not: one that began early may end late. */
     sb_printf(b, "postgresql %.*s", PSTR(src->pg->where));
-    PGresult *res = try_query(src, "SELECT pg_catalog.pg_current_snapshot()");
-    if (res && PQntuples(res) == 1)
+    struct err ignored;
+    PGresult *res = NULL;
+    if (pg_query(src, "SELECT pg_catalog.pg_current_snapshot()", NULL, &res,
+                 &ignored) == OK &&
+        PQntuples(res) == 1)
         sb_printf(b, " %s", PQgetvalue(res, 0, 0));
     PQclear(res);
     sb_char(b, '\n');
+}
+
+/* --- plans and limits -------------------------------------------------------
+ */
+
+/* PRIVACY: texts of a planner's refusals are shown for classes of errors that
+ * are about the statement; others might quote a value. */
+static enum status plan_refused(struct source *src, const PGresult *res,
+                                struct err *err)
+{
+    const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+    const char *msg = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+    const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
+    char text[400];
+    if (!state || (strcmp(state, "0A000") != 0 && strncmp(state, "42", 2) != 0))
+        return err_set(err, E_SOURCE,
+                       "PostgreSQL could not plan a statement of this query");
+    clean(src->pg, msg ? msg : "", text, sizeof text);
+    err_set(err, E_UNSUPPORTED, "the database cannot plan this query: %s",
+            text);
+    clean(src->pg, detail ? detail : "", text, sizeof text);
+    if (*text)
+        err_detail(err, "%s", text);
+    err_hint(err, "Use --engine embedded for this query.");
+    return E_UNSUPPORTED;
+}
+
+static enum status explain(struct source *src, const char *sql, struct err *err)
+{
+    PGconn *conn = src->pg->conn;
+    if (!PQsendQuery(conn, sql))
+        return pg_failed(src, "query", NULL, err);
+    while (PQisBusy(conn))
+        TRY(pg_wait(src, NULL, 0, err));
+    PGresult *res = PQgetResult(conn);
+    if (!res)
+        return pg_failed(src, "query", NULL, err);
+    enum status s = succeeded(res) ? OK : plan_refused(src, res, err);
+    PQclear(res);
+    read_out(conn);
+    return s;
+}
+
+enum status pg_explain(struct source *src, struct str sql, struct err *err)
+{
+    struct arena a;
+    struct sb b;
+    struct err why;
+    arena_init(&a, src->mem);
+    sb_init(&b, &a);
+    sb_printf(&b, "EXPLAIN %.*s", PSTR(sql));
+    enum status s =
+        b.failed ? err_nomem(err) : run(src, "SAVEPOINT dpcount", err);
+    if (s == OK && (s = explain(src, b.p, err)) != OK) {
+        if (run(src, "ROLLBACK TO SAVEPOINT dpcount", &why) != OK)
+            *err = why;
+    } else if (s == OK) {
+        s = run(src, "RELEASE SAVEPOINT dpcount", err);
+    }
+    arena_fini(&a);
+    return s;
+}
+
+enum status source_limit(struct source *src, uint64_t milliseconds,
+                         uint64_t bytes, struct err *err)
+{
+    char text[32];
+    if (!src->pg)
+        return OK;
+    snprintf(text, sizeof text, "%" PRIu64,
+             milliseconds < INT32_MAX ? milliseconds : INT32_MAX);
+    if (milliseconds) {
+        TRY(pg_set(src, "statement_timeout", text, err));
+        TRY(pg_set(src, "lock_timeout", text, err));
+    }
+    snprintf(text, sizeof text, "%" PRIu64,
+             bytes / 1024 < INT32_MAX ? bytes / 1024 + 1 : INT32_MAX);
+    return bytes ? pg_set(src, "temp_file_limit", text, err) : OK;
+}
+
+bool source_is_distributed(const struct source *src)
+{
+    return src && src->pg && src->pg->is_citus;
 }

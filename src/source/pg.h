@@ -17,6 +17,7 @@ struct pg {
     struct str password; /* never in a message; empty: none */
     struct str where;    /* host, port and database, for messages */
     struct str path;     /* the schemas of the search path, as name[] */
+    bool is_citus;
 };
 
 /* The server's or libpq's last message as E_SOURCE, without the password. */
@@ -26,6 +27,15 @@ enum status pg_failed(struct source *src, const char *what,
  * NULL on failure. Cancels on the server when the user stops. */
 enum status pg_query(struct source *src, const char *sql, struct ticker *t,
                      struct pg_result **out, struct err *err) WARN_UNUSED;
+/* Has the statement planned, not run. E_UNSUPPORTED with the server's detail
+ * where that is a matter of SQL (SQLSTATE 0A000, 42xxx), else E_SOURCE with a
+ * fixed text. The transaction goes on in either case. */
+enum status pg_explain(struct source *src, struct str sql,
+                       struct err *err) WARN_UNUSED;
+/* SET LOCAL, which unlike set_config reaches the other servers of a cluster;
+ * nothing where the server has no such setting or the role may not. */
+enum status pg_set(struct source *src, const char *name, const char *value,
+                   struct err *err) WARN_UNUSED;
 /* Waits until the connection has input, ticking ten times a second. */
 enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
                     struct err *err) WARN_UNUSED;

@@ -16,11 +16,10 @@ struct copy {
     struct err *err;
 };
 
-static enum status copy_sql(struct copy *c, const uint32_t *from,
-                            struct str where, struct sb *b)
+static enum status select_sql(struct copy *c, const uint32_t *from,
+                              struct str where, struct sb *b)
 {
-    sb_init(b, &c->l->arena);
-    sb_cstr(b, "COPY (SELECT ");
+    sb_cstr(b, "SELECT ");
     for (size_t i = 0; i < c->l->n_cols; i++) {
         const struct src_column *col = &c->t->cols[from[i]];
         bool native = !col->as_text;
@@ -37,7 +36,6 @@ static enum status copy_sql(struct copy *c, const uint32_t *from,
         sb_cstr(b, " WHERE ");
         sb_add(b, where.p, where.n);
     }
-    sb_cstr(b, ") TO STDOUT (FORMAT binary)");
     return b->failed ? store_nomem(c->src->mem, c->err) : OK;
 }
 
@@ -103,7 +101,7 @@ static enum status lost(enum status s, struct err *err)
 }
 
 enum status pg_load(struct source *src, const struct src_table *t,
-                    struct str where, struct store_loader *l,
+                    struct str where, bool plan_only, struct store_loader *l,
                     const struct progress *p, struct err *err)
 {
     struct copy c = {.src = src, .t = t, .l = l, .err = err};
@@ -116,7 +114,14 @@ enum status pg_load(struct source *src, const struct src_table *t,
     if (!c.in.oids)
         return store_nomem(src->mem, err);
     TRY(loader_sources(t, l, &from, err));
-    TRY(copy_sql(&c, from, where, &b));
+    sb_init(&b, &l->arena);
+    sb_cstr(&b, plan_only ? "" : "COPY (");
+    TRY(select_sql(&c, from, where, &b));
+    if (plan_only)
+        return pg_explain(src, sb_view(&b), err);
+    sb_cstr(&b, ") TO STDOUT (FORMAT binary)");
+    if (b.failed)
+        return store_nomem(src->mem, err);
     pg_copy_begin(&c.in);
     /* Columns that grow are moved, page by page: as much time as decoding. */
     if (!where.n && t->believed_rows > 0 && t->believed_rows < 0x1p40)

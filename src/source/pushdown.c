@@ -29,40 +29,13 @@ static enum status check_tables(struct source *src, const struct cq *q,
     return OK;
 }
 
-static enum status exists(struct source *src, const char *sql, bool *out,
-                          struct err *err)
-{
-    PGresult *res;
-    TRY(pg_query(src, sql, NULL, &res, err));
-    *out = PQntuples(res) > 0;
-    PQclear(res);
-    return OK;
-}
-
-static enum status set(struct source *src, const char *sql, struct err *err)
-{
-    PGresult *res;
-    TRY(pg_query(src, sql, NULL, &res, err));
-    PQclear(res);
-    return OK;
-}
-
 /* Engines that need a setting before they join freely, and one that compiles
  * statements which run once; for this transaction only. */
 static enum status prepare_engine(struct source *src, struct err *err)
 {
-    bool citus, jit;
-    TRY(exists(src,
-               "SELECT 1 FROM pg_catalog.pg_extension "
-               "WHERE extname = 'citus'",
-               &citus, err));
-    TRY(exists(src,
-               "SELECT 1 FROM pg_catalog.pg_settings "
-               "WHERE name = 'jit' AND setting = 'on'",
-               &jit, err));
-    if (citus)
-        TRY(set(src, "SET LOCAL citus.enable_repartition_joins = on", err));
-    return jit ? set(src, "SET LOCAL jit = off", err) : OK;
+    if (src->pg->is_citus)
+        TRY(pg_set(src, "citus.enable_repartition_joins", "on", err));
+    return pg_set(src, "jit", "off", err);
 }
 
 struct ask ask_component(const struct cq *q, struct ask *left)
@@ -149,6 +122,8 @@ static enum status answer_part(struct source_counter *c, const struct ask *ask,
     TRY(describe(c, ask, &p, &key, err));
     if (!map_find(&c->answers, key))
         TRY(ask_alone(c, p, key, err));
+    if (c->planning)
+        return OK;
     uint64_t *known = map_find(&c->answers, key);
     if (!known)
         return err_internal(err, "pushdown: no answer");
@@ -212,6 +187,11 @@ void source_counter_close(struct source_counter *c)
     arena_fini(&c->scratch);
     arena_fini(&c->arena);
     mem_free(c->src->mem, c, sizeof *c);
+}
+
+void source_counter_plan_only(struct source_counter *c, bool yes)
+{
+    c->planning = yes;
 }
 
 uint64_t source_counter_statements(const struct source_counter *c)

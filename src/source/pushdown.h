@@ -31,6 +31,7 @@ struct source_counter {
     VEC(u128) values;
     const struct progress *progress;
     uint64_t n_statements; /* sent so far */
+    bool planning;         /* statements are planned, not run */
 };
 
 enum { MAX_PUSHDOWN_CMPS = 256 };

@@ -2,6 +2,7 @@
  * The relation of one atom: its columns after constants, repeated variables,
  * predicates and the comparisons that it can decide by itself.
  */
+#include "source/pg.h"
 #include "source/pushdown_gen.h"
 
 static const char *op_text(enum cmp_op op)
@@ -184,6 +185,53 @@ static enum status select_columns(struct gen *g, uint32_t atom, vset vars)
     return OK;
 }
 
+/* The name of the column that the variable is, where the database's value is
+ * taken as it is; empty: an expression. */
+static struct str bare_name(const struct gen *g, uint32_t atom, unsigned v)
+{
+    const struct atom *at = &g->p->q->atoms[atom];
+    const struct src_table *t = source_find_table(g->c->src, at->table);
+    uint32_t col = 0;
+    while (col < at->n_args && !vset_has(term_var(at->args[col]), v))
+        col++;
+    for (size_t i = 0; col < at->n_args && i < t->n_cols; i++)
+        if (t->to[i] == col && t->cols[i].type != T_TEXT &&
+            t->cols[i].type_oid != OID_OID &&
+            t->cols[i].type_oid != OID_TIMESTAMPTZ)
+            return t->cols[i].name;
+    return STR("");
+}
+
+/* The relation was written without a condition, each row once: FROM may name
+ * the table itself. Without columns it stays a SELECT, for its weight. */
+static void name_table(struct gen *g, uint32_t atom, const struct rel *r)
+{
+    const struct src_table *t =
+        source_find_table(g->c->src, g->p->q->atoms[atom].table);
+    struct pool *pool = g->pool;
+    struct str *names = NEWS(pool->arena, struct str, r->n + 1);
+    struct sb b;
+    pool->failed |= !names;
+    for (unsigned i = 0; !pool->failed && i < r->n; i++) {
+        struct str name = bare_name(g, atom, r->cols[i]);
+        if (!name.n)
+            return;
+        sb_init(&b, pool->arena);
+        sql_ident(&b, name);
+        pool->failed |= b.failed;
+        names[i] = sb_view(&b);
+    }
+    sb_init(&b, pool->arena);
+    sql_ident(&b, t->namespace_);
+    sb_char(&b, '.');
+    sql_ident(&b, t->name);
+    pool->failed |= b.failed;
+    if (pool->failed || !r->n)
+        return;
+    pool->list.p[r->id].names = names;
+    pool->list.p[r->id].table = sb_view(&b);
+}
+
 enum status gen_atom(struct gen *g, uint32_t atom)
 {
     const struct atom *at = &g->p->q->atoms[atom];
@@ -207,9 +255,11 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     sb_char(g->b, '.');
     sql_ident(g->b, t->name);
     sb_cstr(g->b, " WHERE true");
+    size_t mark = g->b->n;
     TRY(equalities(g, atom));
     TRY(calc_equalities(g, atom));
     TRY(conditions(g, atom));
+    bool whole = g->b->n == mark && plain && !weighted;
     if (weighted && vars) {
         sb_cstr(g->b, " GROUP BY ");
         for (unsigned i = 1; i <= vset_count(vars); i++)
@@ -220,5 +270,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     struct rel *r = gen_end(g, plain && !weighted);
     r->ones = !weighted;
     r->key = key;
+    if (whole)
+        name_table(g, atom, r);
     return OK;
 }

@@ -195,6 +195,8 @@ static enum status send_group(struct batch *b, size_t group, struct err *err)
     sb_init(&sql, &b->arena);
     TRY(group_sql(b, group, &sql, err));
     ticker_init(&t, c->progress, "counting in the database", 0);
+    if (c->planning)
+        return pg_explain(c->src, sb_view(&sql), err);
     c->n_statements++;
     TRY(pg_query(c->src, sql.p, &t, &res, err));
     enum status s = OK;
@@ -217,7 +219,9 @@ enum status batch_send(struct batch *b, struct err *err)
         bool before = false;
         for (size_t j = 0; j < i; j++)
             before |= b->items[j].group == b->items[i].group;
-        if (b->items[i].never)
+        if (b->items[i].never && b->c->planning)
+            continue;
+        else if (b->items[i].never)
             TRY(remember(b->c, b->items[i].key, 0, err));
         else if (!before)
             TRY(send_group(b, b->items[i].group, err));

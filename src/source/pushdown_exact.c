@@ -171,9 +171,9 @@ static enum status values(struct gen *g, struct places *f)
         unsigned r = holder(g, v);
         if (r == g->n)
             return err_internal(g->err, "pushdown: a variable without atom");
-        sb_printf(g->b, "%sc%u AS v FROM ",
-                  n++ ? " UNION ALL SELECT " : "SELECT ",
-                  gen_col(&g->rels[r], v));
+        sb_cstr(g->b, n++ ? " UNION ALL SELECT " : "SELECT ");
+        gen_ref(g, &g->rels[r], "a", gen_col(&g->rels[r], v));
+        sb_cstr(g->b, " AS v FROM ");
         gen_from(g, g->rels[r].id, "a");
     }
     for (uint32_t i = 0; i < q->n_cmps; i++) {

@@ -21,6 +21,10 @@ struct pooled {
     bool plain;
     const unsigned *deps; /* what its text refers to: lower numbers */
     size_t n_deps;
+    /* A table as it is, without condition: then FROM names the table itself,
+     * which distributed databases can join where they cannot join a SELECT. */
+    struct str table;        /* empty: no such */
+    const struct str *names; /* of its columns, quoted */
 };
 
 struct pool {
@@ -97,6 +101,9 @@ struct rel *gen_end(struct gen *g, bool plain);
 void gen_from(struct gen *g, unsigned id, const char *alias);
 /* The number of the column that holds v. */
 unsigned gen_col(const struct rel *r, unsigned v);
+/* Column number col of a relation that FROM calls `alias`. */
+void gen_ref(struct gen *g, const struct rel *r, const char *alias,
+             unsigned col);
 
 /* pushdown_step.c */
 enum step { EXISTS, SUM, MAX };

@@ -141,7 +141,7 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
     vset vars = g->rels[r].vars;
     unsigned n = 0;
     g->n_deps = 0;
-    sb_cstr(g->b, "SELECT k.i, r.w FROM ");
+    sb_printf(g->b, "SELECT k.i, %s FROM ", g->rels[r].ones ? "1" : "r.w");
     gen_from(g, g->rels[r].id, "r");
     sb_cstr(g->b, " JOIN (VALUES ");
     TRY(key_rows(s, g->b, like, vars));
@@ -153,7 +153,8 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
     n = 0;
     const char *between = "";
     VSET_EACH (v, vars) {
-        sb_printf(g->b, "%sr.c%u", between, gen_col(&g->rels[r], v));
+        sb_cstr(g->b, between);
+        gen_ref(g, &g->rels[r], "r", gen_col(&g->rels[r], v));
         if (key_value(s, like, v)->is_null)
             sb_cstr(g->b, " IS NULL");
         else
@@ -181,6 +182,8 @@ static enum status send(struct groups *s, struct gen *g)
 {
     struct ticker t;
     PGresult *res;
+    if (s->c->planning)
+        return pg_explain(s->c->src, sb_view(g->b), s->err);
     ticker_init(&t, s->c->progress, "counting in the database", 0);
     s->c->n_statements++;
     TRY(pg_query(s->c->src, g->b->p, &t, &res, s->err));
@@ -191,6 +194,8 @@ static enum status send(struct groups *s, struct gen *g)
 
 static enum status multiply(struct groups *s)
 {
+    if (s->c->planning)
+        return OK; /* the next relation is asked for all keys, too */
     for (size_t k = 0; k < s->n_keys; k++)
         if (s->out[k] && !u128_mul(s->out[k], s->found[k], &s->out[k]))
             return err_set(s->err, E_OVERFLOW, "a count does not fit 128 bits");

@@ -42,7 +42,8 @@ static bool add(struct gen *g, struct str body, bool plain)
         return false;
     for (unsigned i = 0; i < g->n_deps; i++)
         deps[i] = g->deps[i];
-    struct pooled one = {body, plain, deps, g->n_deps};
+    struct pooled one = {
+        .body = body, .plain = plain, .deps = deps, .n_deps = g->n_deps};
     return VEC_PUSH(pool->arena, &pool->list, one);
 }
 
@@ -79,7 +80,9 @@ void gen_from(struct gen *g, unsigned id, const char *alias)
     if (g->pool->failed)
         return;
     const struct pooled *p = &g->pool->list.p[id];
-    if (p->plain)
+    if (p->table.n)
+        sb_printf(g->b, "%.*s %s", PSTR(p->table), alias);
+    else if (p->plain)
         sb_printf(g->b, "(%.*s) %s", PSTR(p->body), alias);
     else
         sb_printf(g->b, "m%u %s", id, alias);
@@ -92,6 +95,18 @@ unsigned gen_col(const struct rel *r, unsigned v)
     while (r->cols[i] != v)
         i++;
     return i;
+}
+
+void gen_ref(struct gen *g, const struct rel *r, const char *alias,
+             unsigned col)
+{
+    if (g->pool->failed)
+        return;
+    const struct pooled *p = &g->pool->list.p[r->id];
+    if (p->table.n)
+        sb_printf(g->b, "%s.%.*s", alias, PSTR(p->names[col]));
+    else
+        sb_printf(g->b, "%s.c%u", alias, col);
 }
 
 void pool_mark(const struct pool *pool, unsigned root, bool *marks)

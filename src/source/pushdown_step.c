@@ -77,10 +77,18 @@ static unsigned holder(const struct gen *g, const struct bucket *k, unsigned n,
     return n;
 }
 
+/* Column col of the bucket's relation i. */
+static void ref(struct gen *g, const struct bucket *k, unsigned i, unsigned col)
+{
+    char alias[16];
+    snprintf(alias, sizeof alias, "a%u", i);
+    gen_ref(g, &g->rels[k->rels[i]], alias, col);
+}
+
 static void column(struct gen *g, const struct bucket *k, unsigned v)
 {
     unsigned i = holder(g, k, k->n, v);
-    sb_printf(g->b, "a%u.c%u", i, gen_col(&g->rels[k->rels[i]], v));
+    ref(g, k, i, gen_col(&g->rels[k->rels[i]], v));
 }
 
 /* How many relations of the bucket have weights other than 1. */
@@ -130,8 +138,10 @@ static void from_clause(struct gen *g, const struct bucket *k)
             unsigned h = holder(g, k, i, r->cols[c]);
             if (h == i)
                 continue;
-            sb_printf(g->b, "%sa%u.c%u = a%u.c%u", n++ ? " AND " : "", h,
-                      gen_col(&g->rels[k->rels[h]], r->cols[c]), i, c);
+            sb_cstr(g->b, n++ ? " AND " : "");
+            ref(g, k, h, gen_col(&g->rels[k->rels[h]], r->cols[c]));
+            sb_cstr(g->b, " = ");
+            ref(g, k, i, c);
         }
         sb_cstr(g->b, i && !n ? "true" : "");
     }
@@ -169,7 +179,7 @@ static void select_columns(struct gen *g, const struct bucket *k, vset vars)
             if (!vset_has(vars, r->cols[c]))
                 continue;
             vars &= ~vset_one(r->cols[c]);
-            sb_printf(g->b, "a%u.c%u", i, c);
+            ref(g, k, i, c);
             gen_as(g, r->cols[c]);
             sb_cstr(g->b, ", ");
         }
@@ -326,12 +336,14 @@ static enum status subtract(struct gen *g, struct bucket *k, unsigned v,
     gen_begin(g);
     sb_cstr(g->b, "SELECT ");
     select_columns(g, &p, p.vars);
-    sb_cstr(g->b, "a0.w::numeric * (a1.w - COALESCE(m.w, 0)) AS w");
+    if (!g->rels[p.rels[0]].ones) /* a table itself has no weight */
+        sb_cstr(g->b, "a0.w::numeric * ");
+    sb_cstr(g->b, "(a1.w - COALESCE(m.w, 0)) AS w");
     from_clause(g, &p);
     sb_cstr(g->b, " LEFT JOIN ");
     gen_from(g, m->id, "m");
-    sb_printf(g->b, " ON m.c%u = a0.c%u", gen_col(m, v),
-              gen_col(&g->rels[p.rels[0]], u));
+    sb_printf(g->b, " ON m.c%u = ", gen_col(m, v));
+    ref(g, &p, 0, gen_col(&g->rels[p.rels[0]], u));
     VSET_EACH (x, rest)
         sb_printf(g->b, " AND m.c%u%sa1.c%u", gen_col(m, x),
                   nullable(g, x) ? " IS NOT DISTINCT FROM " : " = ",

@@ -176,6 +176,7 @@ struct wish {
     /* not 0: so many different rows without NULLs are enough; a database
      * sends no more */
     size_t limit;
+    bool plan_only; /* PostgreSQL: nothing is sent; files: nothing is done */
 };
 
 /* Each value once, by its own equality and by its bytes. */
@@ -214,7 +215,8 @@ static enum status load_pg(struct source *src, const struct src_table *t,
     }
     if (where.failed)
         return store_nomem(src->mem, err);
-    return pg_load(src, t, where.n ? sb_view(&where) : STR(""), l, p, err);
+    return pg_load(src, t, where.n ? sb_view(&where) : STR(""), w->plan_only, l,
+                   p, err);
 }
 
 static enum status load_table(struct source *src, const struct src_table *t,
@@ -223,6 +225,8 @@ static enum status load_table(struct source *src, const struct src_table *t,
                               struct err *err)
 {
     struct store_loader *l;
+    if (w->plan_only && t->kind != SRC_PG)
+        return OK;
     TRY(store_load_begin(st, t->table, wanted, &l, err));
     enum status s = OK;
     switch (t->kind) {
@@ -236,7 +240,7 @@ static enum status load_table(struct source *src, const struct src_table *t,
         s = load_pg(src, t, w, l, p, err);
         break;
     }
-    if (s != OK) {
+    if (s != OK || w->plan_only) {
         store_load_abort(l);
         return s;
     }
@@ -336,6 +340,17 @@ enum status source_load_for(struct source *src, const struct cq *columns,
     struct wish w = {.columns = columns, .rows = rows, .n_rows = n_rows};
     for (size_t t = 0; t < st->n_tables; t++)
         TRY(load_one(src, &w, t, st, p, err));
+    return OK;
+}
+
+enum status source_load_plan(struct source *src, const struct cq *columns,
+                             const struct cq *const *rows, size_t n_rows,
+                             struct store *st, struct err *err)
+{
+    struct wish w = {
+        .columns = columns, .rows = rows, .n_rows = n_rows, .plan_only = true};
+    for (size_t t = 0; t < st->n_tables; t++)
+        TRY(load_one(src, &w, t, st, NULL, err));
     return OK;
 }
 

@@ -104,6 +104,23 @@ enum status source_counter_count(struct source_counter *c, u128 *out,
 enum status source_counter_groups(struct source_counter *c,
                                   const struct value *keys, size_t n_keys,
                                   u128 *out, struct err *err) WARN_UNUSED;
+/* From now on statements are planned by the database and not run: E_UNSUPPORTED
+ * where its planner refuses one, and all answers are 0 and not remembered.
+ * PRIVACY: so that what a planner refuses is refused before a charge. Planners
+ * go by catalogue and statistics; that no row decides is assumed of them. */
+void source_counter_plan_only(struct source_counter *c, bool yes);
+/* The same for what source_load_for would send. Nothing for files. */
+enum status source_load_plan(struct source *src, const struct cq *columns,
+                             const struct cq *const *rows, size_t n_rows,
+                             struct store *st, struct err *err) WARN_UNUSED;
+/* Limits for what the database does from now on: milliseconds for a statement
+ * and for waiting for a lock, bytes on its disk; 0: its own. Where the role
+ * may not set one it stays as it is. */
+enum status source_limit(struct source *src, uint64_t milliseconds,
+                         uint64_t bytes, struct err *err) WARN_UNUSED;
+/* Rows are spread over several servers (Citus): what one transaction reads is
+ * not one state of all of them. */
+bool source_is_distributed(const struct source *src);
 /* Would loading what q needs exceed about a third of `limit` bytes (0: of the
  * machine's memory)? By the catalogue's statistics; false for files. */
 enum status source_prefers_sql(struct source *src, const struct cq *q,

@@ -242,7 +242,8 @@ def citus(server, url):
     """The setting that Citus needs is made where the catalogue lists Citus. There is no Citus here: a row of that name
     is put into the catalogue, and the server takes the setting as it takes any of an unknown extension. What this shows
     is the detection and the statement, not that Citus answers."""
-    setting = "SET LOCAL citus.enable_repartition_joins = on"
+    setting = "SET LOCAL citus.enable_repartition_joins = 'on'"
+    reach = "SET LOCAL citus.propagate_set_commands = 'local'"
     log = os.path.join(server, "data", "log")
     for sql in ("ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()"):
         psql(server, sql)
@@ -253,7 +254,11 @@ def citus(server, url):
                          "extnamespace, extrelocatable, extversion) VALUES (99999, 'citus', 10, 11, false, '0')")
         check("citus count", count(url, "SELECT COUNT(*) FROM shirt", more=["--engine", "sql"]) == 30)
         with open(log, encoding="utf-8", errors="replace") as f:
-            check(f"citus listed: {listed}", (setting in f.read()) == listed)
+            text = f.read()
+        check(f"citus listed: {listed}", (setting in text) == (reach in text) == listed)
+    # other settings come after the one that makes them reach the other servers
+    check("order of settings", text.index(reach) < text.rindex("SET LOCAL TimeZone") and
+          "set_config" not in text, text[-2000:])
     psql(server, "SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE extname = 'citus'")
     for sql in ("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()"):
         psql(server, sql)
