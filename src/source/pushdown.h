@@ -13,8 +13,10 @@
  *   pushdown_atom.c  the relation of one atom
  *   pushdown_exact.c variables outside, for filters treated exactly
  *   pushdown_groups.c  counts for given keys
- *   pushdown_expr.c  columns, constants and expressions as SQL
+ *   pushdown_node.c  expressions, long parts as columns of subqueries
+ *   pushdown_expr.c  columns, constants and operators as SQL
  *   pushdown_func.c  functions as SQL
+ *   pushdown_num.c   numbers as SQL
  */
 #ifndef SOURCE_PUSHDOWN_H
 #define SOURCE_PUSHDOWN_H
@@ -99,32 +101,52 @@ enum status exact_supported(const struct cq *q, struct err *err) WARN_UNUSED;
 /* The SQL of a column as a value of its type. */
 enum status sql_column(struct source_counter *c, uint32_t atom, uint32_t col,
                        struct sb *b, struct err *err) WARN_UNUSED;
-/* The SQL of a variable inside its atom (a column or a computed value). */
-enum status sql_var(struct source_counter *c, uint32_t atom, uint32_t var,
-                    struct sb *b, struct err *err) WARN_UNUSED;
 enum status sql_const(const struct value *v, struct sb *b,
                       struct err *err) WARN_UNUSED;
+enum status sql_refuse_expr(struct err *err, const char *what);
+
+/* pushdown_node.c */
+/* The SQL of an expression over one atom, and of a variable inside it (a
+ * column or a computed value). The builder's arena is used. */
 enum status sql_expr(struct source_counter *c, uint32_t atom,
                      const struct expr *e, struct sb *b,
                      struct err *err) WARN_UNUSED;
-enum status sql_refuse_expr(struct err *err, const char *what);
+enum status sql_var(struct source_counter *c, uint32_t atom, uint32_t var,
+                    struct sb *b, struct err *err) WARN_UNUSED;
+
+struct sql_nodes;
+struct sql_out { /* where a part of an expression is written to */
+    struct source_counter *c;
+    uint32_t atom;
+    struct sql_nodes *nodes;
+    struct sb *b;
+    struct err *err;
+};
+
+/* The SQL of an argument, short enough to be written several times. */
+enum status sql_part(const struct sql_out *o, const struct expr *e,
+                     struct str *out) WARN_UNUSED;
+enum status sql_write_var(const struct sql_out *o, uint32_t var) WARN_UNUSED;
+/* pushdown_expr.c: the SQL of a node over its parts, however long. */
+enum status sql_write(const struct sql_out *o,
+                      const struct expr *e) WARN_UNUSED;
 /* pushdown_func.c */
-enum status sql_function(struct source_counter *c, uint32_t atom,
-                         const struct expr *e, struct sb *b,
-                         struct err *err) WARN_UNUSED;
-/* Refuses what may become longer than the server's numbers. */
-enum status sql_check_digits(const struct expr *e, struct err *err) WARN_UNUSED;
-/* An integer or decimal as numeric; NULL where it is no number, or longer
- * than EXPR_MAX_DIGITS. */
-enum status sql_numeric(struct source_counter *c, uint32_t atom,
-                        const struct expr *e, struct sb *b,
-                        struct err *err) WARN_UNUSED;
+enum status sql_function(const struct sql_out *o,
+                         const struct expr *e) WARN_UNUSED;
 /* A date that was computed from another. The database's calendar may not have
  * it, so it is only compared, by its days. */
 bool sql_is_date_sum(const struct expr *e);
-enum status sql_days(struct source_counter *c, uint32_t atom,
-                     const struct expr *e, struct sb *b,
-                     struct err *err) WARN_UNUSED;
+enum status sql_days(const struct sql_out *o, const struct expr *e) WARN_UNUSED;
+/* pushdown_num.c */
+/* An integer or decimal as numeric; NULL where it is no number, or longer
+ * than EXPR_MAX_DIGITS. */
+enum status sql_numeric(const struct sql_out *o, const struct expr *e,
+                        struct str *out) WARN_UNUSED;
+/* + - * abs floor ceil round div mod, and the nearest double. */
+enum status sql_arithmetic(const struct sql_out *o,
+                           const struct expr *e) WARN_UNUSED;
+enum status sql_to_real(const struct sql_out *o,
+                        const struct expr *e) WARN_UNUSED;
 /* Can the database compare these types exactly as dpcount does? */
 bool sql_same_order(enum type a, enum type b);
 

@@ -1,5 +1,5 @@
 /*
- * Columns, constants and expressions as SQL. The database must compute just
+ * Columns, constants and operators as SQL. The database must compute just
  * what the embedded engine does; what it might do differently (other
  * collations, inexact comparisons, locale) is forced or refused.
  */
@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 #include "source/pg.h"
+
+enum { MAX_NUMBER = 16000 }; /* digits; the server's end at 16383 */
 
 enum status sql_refuse_expr(struct err *err, const char *what)
 {
@@ -51,6 +53,9 @@ enum status sql_column(struct source_counter *c, uint32_t atom, uint32_t col,
         return refuse(err, "a column with another declared type");
     if (sc->type == T_TEXT && !pg_is_utf8(c->src))
         return refuse(err, "text that is not in UTF-8");
+    /* parts of expressions are columns with such names (pushdown_node.c) */
+    if (sc->name.n >= 4 && memcmp(sc->name.p, "dpc:", 4) == 0)
+        return refuse(err, "a column of this name");
     sb_char(b, '(');
     sql_ident(b, sc->name);
     if (sc->type_oid == OID_TIMESTAMPTZ)
@@ -61,19 +66,6 @@ enum status sql_column(struct source_counter *c, uint32_t atom, uint32_t col,
         sb_cstr(b, "::text COLLATE \"C\"");
     sb_char(b, ')');
     return OK;
-}
-
-enum status sql_var(struct source_counter *c, uint32_t atom, uint32_t var,
-                    struct sb *b, struct err *err)
-{
-    const struct atom *at = &c->q->atoms[atom];
-    for (uint32_t i = 0; i < at->n_args; i++)
-        if (at->args[i].kind == TERM_VAR && at->args[i].id == var)
-            return sql_column(c, atom, i, b, err);
-    for (uint32_t i = 0; i < c->q->n_calcs; i++)
-        if (c->q->calcs[i].atom == atom && c->q->calcs[i].var == var)
-            return sql_expr(c, atom, c->q->calcs[i].e, b, err);
-    return err_internal(err, "sql_var");
 }
 
 /* --- constants
@@ -117,6 +109,8 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
         }
         return OK;
     case T_DEC:
+        if (v->s.n > MAX_NUMBER)
+            return refuse(err, "a number of this length");
         sql_text(b, v->s);
         sb_cstr(b, "::numeric");
         return OK;
@@ -158,17 +152,24 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
 /* --- expressions
  * ---------------------------------------------------------------*/
 
-static enum status joined(struct source_counter *c, uint32_t atom,
-                          const struct expr *e, const char *open,
-                          const char *between, const char *close, struct sb *b,
-                          struct err *err)
+static enum status put(const struct sql_out *o, const struct expr *e)
 {
-    sb_cstr(b, open);
+    struct str text;
+    TRY(sql_part(o, e, &text));
+    sb_str(o->b, text);
+    return OK;
+}
+
+static enum status joined(const struct sql_out *o, const struct expr *e,
+                          const char *open, const char *between,
+                          const char *close)
+{
+    sb_cstr(o->b, open);
     for (uint32_t i = 0; i < e->n_args; i++) {
-        sb_cstr(b, i ? between : "");
-        TRY(sql_expr(c, atom, e->args[i], b, err));
+        sb_cstr(o->b, i ? between : "");
+        TRY(put(o, e->args[i]));
     }
-    sb_cstr(b, close);
+    sb_cstr(o->b, close);
     return OK;
 }
 
@@ -196,108 +197,78 @@ static bool by_days(const struct expr *e)
     return sums;
 }
 
-static enum status compared(struct source_counter *c, uint32_t atom,
-                            const struct expr *e, const char *op, struct sb *b,
-                            struct err *err)
+static enum status compared(const struct sql_out *o, const struct expr *e,
+                            const char *op)
 {
     if (!args_comparable(e, 1))
-        return refuse(err, "this comparison");
+        return refuse(o->err, "this comparison");
     if (by_days(e)) {
-        sb_char(b, '(');
-        TRY(sql_days(c, atom, e->args[0], b, err));
-        sb_cstr(b, op);
-        TRY(sql_days(c, atom, e->args[1], b, err));
-        sb_char(b, ')');
+        sb_char(o->b, '(');
+        TRY(sql_days(o, e->args[0]));
+        sb_cstr(o->b, op);
+        TRY(sql_days(o, e->args[1]));
+        sb_char(o->b, ')');
         return OK;
     }
-    return joined(c, atom, e, "(", op, ")", b, err);
+    return joined(o, e, "(", op, ")");
 }
 
-static enum status in_list(struct source_counter *c, uint32_t atom,
-                           const struct expr *e, struct sb *b, struct err *err)
+static enum status in_list(const struct sql_out *o, const struct expr *e)
 {
     if (!args_comparable(e, 1))
-        return refuse(err, "this IN");
-    enum status (*one)(struct source_counter *, uint32_t, const struct expr *,
-                       struct sb *, struct err *) =
-        by_days(e) ? sql_days : sql_expr;
-    sb_char(b, '(');
-    TRY(one(c, atom, e->args[0], b, err));
+        return refuse(o->err, "this IN");
+    enum status (*one)(const struct sql_out *, const struct expr *) =
+        by_days(e) ? sql_days : put;
+    sb_char(o->b, '(');
+    TRY(one(o, e->args[0]));
     for (uint32_t i = 1; i < e->n_args; i++) {
-        sb_cstr(b, i > 1 ? ", " : " IN (");
-        TRY(one(c, atom, e->args[i], b, err));
+        sb_cstr(o->b, i > 1 ? ", " : " IN (");
+        TRY(one(o, e->args[i]));
     }
-    sb_cstr(b, "))");
+    sb_cstr(o->b, "))");
     return OK;
 }
 
-/* Arithmetic of integers widens instead of overflowing: as numeric. */
-static enum status arithmetic(struct source_counter *c, uint32_t atom,
-                              const struct expr *e, const char *op,
-                              struct sb *b, struct err *err)
-{
-    if (e->op == X_SUB && e->args[0]->type == T_DATE &&
-        e->args[1]->type == T_DATE)
-        return sql_function(c, atom, e, b, err);
-    if (e->op == X_NEG && e->args[0]->type == T_REAL)
-        return joined(c, atom, e, "(- ", "", ")", b, err);
-    TRY(sql_check_digits(e, err));
-    sb_char(b, '(');
-    if (e->n_args == 1)
-        sb_cstr(b, op);
-    for (uint32_t i = 0; i < e->n_args; i++) {
-        sb_cstr(b, i ? op : "");
-        TRY(sql_numeric(c, atom, e->args[i], b, err));
-    }
-    sb_char(b, ')');
-    return OK;
-}
-
-enum status sql_expr(struct source_counter *c, uint32_t atom,
-                     const struct expr *e, struct sb *b, struct err *err)
+enum status sql_write(const struct sql_out *o, const struct expr *e)
 {
     switch (e->op) {
     case X_CONST:
-        return sql_const(&e->val, b, err);
+        return sql_const(&e->val, o->b, o->err);
     case X_VAR:
-        return sql_var(c, atom, e->var, b, err);
+        return sql_write_var(o, e->var);
     case X_AND:
-        return joined(c, atom, e, "(", " AND ", ")", b, err);
+        return joined(o, e, "(", " AND ", ")");
     case X_OR:
-        return joined(c, atom, e, "(", " OR ", ")", b, err);
+        return joined(o, e, "(", " OR ", ")");
     case X_NOT:
-        return joined(c, atom, e, "(NOT ", "", ")", b, err);
+        return joined(o, e, "(NOT ", "", ")");
     case X_EQ:
-        return compared(c, atom, e, " = ", b, err);
+        return compared(o, e, " = ");
     case X_NE:
-        return compared(c, atom, e, " <> ", b, err);
+        return compared(o, e, " <> ");
     case X_LT:
-        return compared(c, atom, e, " < ", b, err);
+        return compared(o, e, " < ");
     case X_LE:
-        return compared(c, atom, e, " <= ", b, err);
+        return compared(o, e, " <= ");
     case X_GT:
-        return compared(c, atom, e, " > ", b, err);
+        return compared(o, e, " > ");
     case X_GE:
-        return compared(c, atom, e, " >= ", b, err);
+        return compared(o, e, " >= ");
     case X_DISTINCT:
-        return compared(c, atom, e, " IS DISTINCT FROM ", b, err);
+        return compared(o, e, " IS DISTINCT FROM ");
     case X_ISNULL:
-        return joined(c, atom, e, "(", "", " IS NULL)", b, err);
+        return joined(o, e, "(", "", " IS NULL)");
     case X_ISTRUE:
-        return joined(c, atom, e, "(", "", " IS TRUE)", b, err);
+        return joined(o, e, "(", "", " IS TRUE)");
     case X_ISFALSE:
-        return joined(c, atom, e, "(", "", " IS FALSE)", b, err);
+        return joined(o, e, "(", "", " IS FALSE)");
     case X_IN:
-        return in_list(c, atom, e, b, err);
-    case X_ADD:
-        return arithmetic(c, atom, e, " + ", b, err);
-    case X_SUB:
-        return arithmetic(c, atom, e, " - ", b, err);
-    case X_MUL:
-        return arithmetic(c, atom, e, " * ", b, err);
+        return in_list(o, e);
     case X_NEG:
-        return arithmetic(c, atom, e, " - ", b, err);
+        if (e->args[0]->type == T_REAL)
+            return joined(o, e, "(- ", "", ")");
+        return sql_arithmetic(o, e);
     default:
-        return sql_function(c, atom, e, b, err);
+        return sql_function(o, e);
     }
 }

@@ -3,8 +3,12 @@
  * must fail on none: an error of the database that depends on a row would tell
  * of it (PRIVACY). So integers become numeric, where nothing overflows, case
  * is changed letter by letter (ASCII only, whatever the locale), and what can
- * leave the range of a type is cut off before. Arithmetic of floating-point
- * numbers, which overflows with an error, is refused.
+ * leave the range of a type is cut off before. A text of more than
+ * EXPR_MAX_TEXT bytes is NULL at every node, and where the length is known
+ * before it is made, it is not made; so no tower of texts costs much, and none
+ * is longer than the server's texts may be. A replacement by a longer text,
+ * whose length is not known before, is refused, and so is arithmetic of
+ * floating-point numbers, which overflows with an error.
  */
 #include <string.h>
 
@@ -14,30 +18,25 @@
 
 enum {
     VERSION_14 = 140000,
-    MAX_PLACES = 1000,
-    MAX_JOINED = 4,
-    MAX_WILD = 100,    /* LIKE goes one call deeper for each % */
-    MAX_TEXT = 1 << 22 /* some write an argument several times */
+    MAX_WILD = 100,     /* LIKE goes one call deeper for each % */
+    MAX_SQL = 1 << 22,  /* bytes of one expression */
+    MAX_CHAR_BYTES = 4, /* of one character in UTF-8 */
 };
 
 static const char upper_case[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static const char lower_case[] = "abcdefghijklmnopqrstuvwxyz";
 
-struct out {
-    struct source_counter *c;
-    uint32_t atom;
-    struct sb *b;
-    struct err *err;
-};
-
-static enum status refuse(const struct out *o, const char *what)
+static enum status refuse(const struct sql_out *o, const char *what)
 {
     return sql_refuse_expr(o->err, what);
 }
 
-static enum status arg(const struct out *o, const struct expr *e)
+static enum status arg(const struct sql_out *o, const struct expr *e)
 {
-    return sql_expr(o->c, o->atom, e, o->b, o->err);
+    struct str part;
+    TRY(sql_part(o, e, &part));
+    sb_str(o->b, part);
+    return OK;
 }
 
 static bool is_exact(const struct expr *e)
@@ -56,7 +55,7 @@ static bool is_text_const(const struct expr *e)
 }
 
 /* f(arguments), texts bytewise. */
-static enum status call(const struct out *o, const char *f,
+static enum status call(const struct sql_out *o, const char *f,
                         const struct expr *e)
 {
     sb_printf(o->b, "(%s(", f);
@@ -68,239 +67,157 @@ static enum status call(const struct out *o, const char *f,
     return OK;
 }
 
-/* --- numbers
- * -------------------------------------------------------------------*/
-
-static int server_version(const struct out *o)
+static int server_version(const struct sql_out *o)
 {
     return PQserverVersion(o->c->src->pg->conn);
-}
-
-static enum status numeric(const struct out *o, const struct expr *e)
-{
-    return sql_numeric(o->c, o->atom, e, o->b, o->err);
-}
-
-/* abs, floor, ceil, round; of doubles too: none of them can leave the type */
-static enum status unary(const struct out *o, const char *f,
-                         const struct expr *e)
-{
-    sb_printf(o->b, "%s(", f);
-    if (e->args[0]->type == T_REAL)
-        TRY(arg(o, e->args[0]));
-    else
-        TRY(numeric(o, e->args[0]));
-    sb_cstr(o->b, ")");
-    return OK;
-}
-
-static enum status rounded(const struct out *o, const struct expr *e)
-{
-    if (e->n_args == 1)
-        return unary(o, "round", e);
-    if (!is_int_const(e->args[1]) || e->args[1]->val.i > MAX_PLACES ||
-        e->args[1]->val.i < -MAX_PLACES)
-        return refuse(o, "round with so many places");
-    sb_cstr(o->b, "round(");
-    TRY(numeric(o, e->args[0]));
-    sb_printf(o->b, ", %d)", (int)e->args[1]->val.i);
-    return OK;
-}
-
-/* Towards zero; the remainder has the sign of the dividend. The divisor is a
- * column or a constant, so 64 bits hold it. */
-static enum status divided(const struct out *o, const char *f,
-                           const struct expr *e)
-{
-    const struct expr *by = e->args[1];
-    if (by->op == X_NULLIF)
-        by = by->args[0];
-    if (e->args[0]->type != T_INT || by->type != T_INT ||
-        (by->op != X_VAR && by->op != X_CONST))
-        return refuse(o, "this division");
-    sb_printf(o->b, "%s(", f);
-    TRY(numeric(o, e->args[0]));
-    sb_cstr(o->b, ", NULLIF(");
-    TRY(numeric(o, e->args[1]));
-    sb_cstr(o->b, ", 0))");
-    return OK;
-}
-
-/* 2^1024 - 2^970: from here on the nearest double is infinite. */
-static void put_bound(struct sb *b)
-{
-    enum { DIGITS = 310 };
-    unsigned char d[DIGITS] = {1}; /* lowest first */
-    for (unsigned n = 0; n < 1024; n++) {
-        /* 2^54 - 1, and then 970 times as much */
-        unsigned carry = 0;
-        for (unsigned i = 0; i < DIGITS; i++) {
-            unsigned x = 2U * d[i] + carry;
-            d[i] = (unsigned char)(x % 10);
-            carry = x / 10;
-        }
-        for (unsigned i = 0; n == 53; i++) {
-            bool borrow = !d[i];
-            d[i] = borrow ? 9 : (unsigned char)(d[i] - 1);
-            if (!borrow)
-                break;
-        }
-    }
-    unsigned top = DIGITS;
-    while (top > 1 && !d[top - 1])
-        top--;
-    while (top)
-        sb_char(b, (char)('0' + d[--top]));
-}
-
-/* 2^-1075, 5^1075 behind the point: up to here the nearest double is 0. */
-static void put_small(struct sb *b)
-{
-    enum { POWER = 1075 };
-    unsigned char d[POWER] = {1};
-    for (unsigned n = 0; n < POWER; n++) {
-        unsigned carry = 0;
-        for (unsigned i = 0; i < POWER; i++) {
-            unsigned x = 5U * d[i] + carry;
-            d[i] = (unsigned char)(x % 10);
-            carry = x / 10;
-        }
-    }
-    sb_cstr(b, "0.");
-    for (unsigned i = POWER; i;)
-        sb_char(b, (char)('0' + d[--i]));
-}
-
-static enum status widened(const struct out *o, const struct expr *e)
-{
-    sb_char(o->b, '(');
-    TRY(arg(o, e));
-    sb_cstr(o->b, ")::numeric");
-    return OK;
-}
-
-/* A wide numeric would be an error; the nearest double is infinite, or 0. */
-static enum status to_real(const struct out *o, const struct expr *e)
-{
-    const struct expr *x = e->args[0];
-    if (x->type == T_REAL)
-        return arg(o, x);
-    if (!is_exact(x))
-        return refuse(o, "a conversion of this to floating point");
-    if (x->type == T_INT && (x->op == X_VAR || x->op == X_CONST)) {
-        sb_char(o->b, '(');
-        TRY(arg(o, x));
-        sb_cstr(o->b, ")::float8");
-        return OK;
-    }
-    sb_cstr(o->b, "(CASE WHEN ");
-    TRY(widened(o, x));
-    sb_cstr(o->b, " = 'NaN' THEN 'NaN'::float8 WHEN ");
-    TRY(widened(o, x));
-    sb_cstr(o->b, " >= ");
-    put_bound(o->b);
-    sb_cstr(o->b, " THEN 'Infinity'::float8 WHEN ");
-    TRY(widened(o, x));
-    sb_cstr(o->b, " <= -");
-    put_bound(o->b);
-    sb_cstr(o->b, " THEN '-Infinity'::float8 WHEN abs(");
-    TRY(widened(o, x));
-    sb_cstr(o->b, ") <= ");
-    put_small(o->b);
-    sb_cstr(o->b, " THEN 0::float8 ELSE ");
-    TRY(widened(o, x));
-    sb_cstr(o->b, "::float8 END)");
-    return OK;
 }
 
 /* --- texts
  * ---------------------------------------------------------------------*/
 
-static enum status recased(const struct out *o, const struct expr *e,
-                           const char *from, const char *to)
+/* The length of a text in UTF-8. */
+static void put_bytes(const struct sql_out *o, struct str text)
 {
-    if (e->type != T_TEXT)
-        return refuse(o, "the case of this type");
-    sb_cstr(o->b, "(translate(");
-    TRY(arg(o, e));
-    sb_printf(o->b, ", '%s', '%s') COLLATE \"C\")", from, to);
+    if (pg_is_utf8(o->c->src))
+        sb_printf(o->b, "octet_length(%.*s)", PSTR(text));
+    else
+        sb_printf(o->b, "octet_length(convert_to(%.*s, 'UTF8'))", PSTR(text));
+}
+
+/* `made`, or NULL where `test` has more bytes than a text may have. */
+static void put_if_short(const struct sql_out *o, struct str test,
+                         struct str made)
+{
+    sb_cstr(o->b, "(CASE WHEN ");
+    put_bytes(o, test);
+    sb_printf(o->b, " <= %d THEN %.*s END)", EXPR_MAX_TEXT, PSTR(made));
+}
+
+static enum status view(const struct sql_out *o, const struct sb *b,
+                        struct str *out)
+{
+    *out = sb_view(b);
+    return b->failed ? err_nomem(o->err) : OK;
+}
+
+/* A function of the arguments that makes no text longer: tested when made. */
+static enum status shortened(const struct sql_out *o, const char *f,
+                             const struct expr *e)
+{
+    struct sb b;
+    struct sql_out inner = *o;
+    struct str made;
+    sb_init(&b, o->b->arena);
+    inner.b = &b;
+    TRY(call(&inner, f, e));
+    TRY(view(o, &b, &made));
+    put_if_short(o, made, made);
     return OK;
 }
 
-static enum status to_text(const struct out *o, const struct expr *e)
+static void put_recased(struct sb *b, struct str text, const char *from,
+                        const char *to)
+{
+    sb_printf(b, "(translate(%.*s, '%s', '%s') COLLATE \"C\")", PSTR(text),
+              from, to);
+}
+
+/* As long as its argument. */
+static enum status change_case(const struct sql_out *o, const struct expr *e,
+                               const char *from, const char *to)
+{
+    struct sb b;
+    struct str part, made;
+    if (e->args[0]->type != T_TEXT)
+        return refuse(o, "the case of this type");
+    TRY(sql_part(o, e->args[0], &part));
+    sb_init(&b, o->b->arena);
+    put_recased(&b, part, from, to);
+    TRY(view(o, &b, &made));
+    put_if_short(o, part, made);
+    return OK;
+}
+
+static enum status to_text(const struct sql_out *o, const struct expr *e)
 {
     enum type t = e->args[0]->type;
+    struct str part, made;
     if (t != T_INT && t != T_BOOL && t != T_UUID && t != T_TEXT)
         return refuse(o, "the text of this type");
-    sb_cstr(o->b, "((");
-    TRY(arg(o, e->args[0]));
-    sb_cstr(o->b, ")::text COLLATE \"C\")");
+    TRY(sql_part(o, e->args[0], &part));
+    made = str_printf(o->b->arena, "((%.*s)::text COLLATE \"C\")", PSTR(part));
+    if (!made.p)
+        return err_nomem(o->err);
+    if (t == T_TEXT)
+        put_if_short(o, part, made);
+    else
+        sb_str(o->b, made);
     return OK;
 }
 
 /* The first position may be anywhere: cut to what the database's function
  * takes, far beyond the longest text. The length is a constant. */
-static enum status substring(const struct out *o, const struct expr *e)
+static enum status substring(const struct sql_out *o, const struct expr *e)
 {
     bool bounded = e->n_args > 2;
+    struct str text, from, made;
+    struct sb b;
     if (e->args[0]->type != T_TEXT || e->args[1]->type != T_INT ||
         (bounded && (!is_int_const(e->args[2]) || e->args[2]->val.i < 0 ||
                      e->args[2]->val.i > INT32_MAX)))
         return refuse(o, "this substring");
-    sb_cstr(o->b, "(substr(");
-    TRY(arg(o, e->args[0]));
-    sb_cstr(o->b, ", (CASE WHEN ");
-    TRY(numeric(o, e->args[1]));
-    sb_printf(o->b, " < -%d THEN -%d WHEN ", INT32_MAX, INT32_MAX);
-    TRY(numeric(o, e->args[1]));
-    sb_printf(o->b, " > %d THEN %d ELSE ", INT32_MAX, INT32_MAX);
-    TRY(numeric(o, e->args[1]));
-    sb_cstr(o->b, " END)::int");
+    TRY(sql_part(o, e->args[0], &text));
+    TRY(sql_numeric(o, e->args[1], &from));
+    sb_init(&b, o->b->arena);
+    sb_printf(&b,
+              "(substr(%.*s, (CASE WHEN %.*s < -%d THEN -%d WHEN %.*s > %d "
+              "THEN %d ELSE %.*s END)::int",
+              PSTR(text), PSTR(from), INT32_MAX, INT32_MAX, PSTR(from),
+              INT32_MAX, INT32_MAX, PSTR(from));
     if (bounded)
-        sb_printf(o->b, ", %d", (int)e->args[2]->val.i);
-    sb_cstr(o->b, ") COLLATE \"C\")");
+        sb_printf(&b, ", %d", (int)e->args[2]->val.i);
+    sb_cstr(&b, ") COLLATE \"C\")");
+    TRY(view(o, &b, &made));
+    if (bounded && e->args[2]->val.i <= EXPR_MAX_TEXT / MAX_CHAR_BYTES)
+        sb_str(o->b, made);
+    else
+        put_if_short(o, made, made);
     return OK;
 }
 
-static unsigned variables(const struct expr *e)
+static enum status concatenated(const struct sql_out *o, const struct expr *e)
 {
-    unsigned n = e->op == X_VAR;
-    for (uint32_t i = 0; i < e->n_args; i++)
-        n += variables(e->args[i]);
-    return n;
-}
-
-/* Texts have a longest length: what is joined must not multiply. */
-static enum status concatenated(const struct out *o, const struct expr *e)
-{
-    if (e->args[0]->type != T_TEXT || e->args[1]->type != T_TEXT ||
-        variables(e) > MAX_JOINED)
-        return refuse(o, "a text joined from so many");
-    sb_char(o->b, '(');
-    TRY(arg(o, e->args[0]));
-    sb_cstr(o->b, " || ");
-    TRY(arg(o, e->args[1]));
-    sb_char(o->b, ')');
+    struct str l, r;
+    if (e->args[0]->type != T_TEXT || e->args[1]->type != T_TEXT)
+        return refuse(o, "a text joined from others");
+    TRY(sql_part(o, e->args[0], &l));
+    TRY(sql_part(o, e->args[1], &r));
+    sb_cstr(o->b, "(CASE WHEN ");
+    put_bytes(o, l);
+    sb_cstr(o->b, "::bigint + ");
+    put_bytes(o, r);
+    sb_printf(o->b, " <= %d THEN %.*s || %.*s END)", EXPR_MAX_TEXT, PSTR(l),
+              PSTR(r));
     return OK;
 }
 
-static enum status replaced(const struct out *o, const struct expr *e)
+static enum status replaced(const struct sql_out *o, const struct expr *e)
 {
     if (e->args[0]->type != T_TEXT || !is_text_const(e->args[1]) ||
         !is_text_const(e->args[2]) ||
         (e->args[1]->val.s.n && e->args[2]->val.s.n > e->args[1]->val.s.n))
         return refuse(o, "replace with a longer text");
-    return call(o, "replace", e);
+    return shortened(o, "replace", e);
 }
 
 /* All arguments are texts. */
-static enum status of_texts(const struct out *o, const char *f,
+static enum status of_texts(const struct sql_out *o, const char *f,
                             const struct expr *e)
 {
     for (uint32_t i = 0; i < e->n_args; i++)
         if (e->args[i]->type != T_TEXT)
             return refuse(o, expr_op_name(e->op));
-    return call(o, f, e);
+    return e->type == T_TEXT ? shortened(o, f, e) : call(o, f, e);
 }
 
 static bool is_letter(char c)
@@ -329,7 +246,7 @@ static bool good_pattern(struct str s, struct str escape)
     return n % 2 == 0;
 }
 
-static enum status like(const struct out *o, const struct expr *e)
+static enum status like(const struct sql_out *o, const struct expr *e)
 {
     bool fold = e->op == X_ILIKE;
     struct str escape = STR("\\");
@@ -340,12 +257,17 @@ static enum status like(const struct out *o, const struct expr *e)
         (e->n_args > 2 && !is_text_const(e->args[2])) || !good_escape(escape) ||
         !good_pattern(pattern.s, escape))
         return refuse(o, "a LIKE with this pattern");
+    struct str text, like;
+    TRY(sql_part(o, e->args[0], &text));
+    TRY(sql_part(o, e->args[1], &like));
     sb_char(o->b, '(');
-    TRY(fold ? recased(o, e->args[0], upper_case, lower_case)
-             : arg(o, e->args[0]));
-    sb_cstr(o->b, " LIKE ");
-    TRY(fold ? recased(o, e->args[1], upper_case, lower_case)
-             : arg(o, e->args[1]));
+    if (fold) {
+        put_recased(o->b, text, upper_case, lower_case);
+        sb_cstr(o->b, " LIKE ");
+        put_recased(o->b, like, upper_case, lower_case);
+    } else {
+        sb_printf(o->b, "%.*s LIKE %.*s", PSTR(text), PSTR(like));
+    }
     mark = value_text(escape);
     if (e->n_args > 2) {
         sb_cstr(o->b, " ESCAPE ");
@@ -359,21 +281,31 @@ static enum status like(const struct out *o, const struct expr *e)
  * ---------------------------------------------------------------------*/
 
 /* Dates beyond the last timestamp are taken for infinite, as ours are. */
-static enum status to_timestamp(const struct out *o, const struct expr *e)
+static enum status timestamp_of(const struct sql_out *o, const struct expr *e,
+                                struct str *out)
 {
+    struct str part;
     if (e->type == T_TIMESTAMP)
-        return arg(o, e);
+        return sql_part(o, e, out);
     if (e->type != T_DATE)
         return refuse(o, "a timestamp of this type");
-    sb_cstr(o->b, "(CASE WHEN ");
-    TRY(arg(o, e));
-    sb_cstr(o->b, " > date '294247-01-10' THEN timestamp 'infinity' ELSE ");
-    TRY(arg(o, e));
-    sb_cstr(o->b, "::timestamp END)");
+    TRY(sql_part(o, e, &part));
+    *out = str_printf(o->b->arena,
+                      "(CASE WHEN %.*s > date '294247-01-10' THEN timestamp "
+                      "'infinity' ELSE %.*s::timestamp END)",
+                      PSTR(part), PSTR(part));
+    return out->p ? OK : err_nomem(o->err);
+}
+
+static enum status to_timestamp(const struct sql_out *o, const struct expr *e)
+{
+    struct str at;
+    TRY(timestamp_of(o, e, &at));
+    sb_str(o->b, at);
     return OK;
 }
 
-static enum status to_date(const struct out *o, const struct expr *e)
+static enum status to_date(const struct sql_out *o, const struct expr *e)
 {
     if (e->type == T_DATE)
         return arg(o, e);
@@ -397,27 +329,27 @@ static const char *first_whole(struct str unit)
     return NULL;
 }
 
-static enum status date_trunc(const struct out *o, const struct expr *e)
+static enum status date_trunc(const struct sql_out *o, const struct expr *e)
 {
+    struct str at, unit;
     if (!is_text_const(e->args[0]))
         return refuse(o, "date_trunc with this unit");
     const char *first = first_whole(e->args[0]->val.s);
-    sb_cstr(o->b, first ? "(CASE WHEN " : "(");
-    if (first) {
-        TRY(to_timestamp(o, e->args[1]));
-        sb_printf(o->b, " < timestamp '%s' THEN timestamp '-infinity' ELSE ",
-                  first);
+    TRY(sql_part(o, e->args[0], &unit));
+    TRY(timestamp_of(o, e->args[1], &at));
+    if (!first) {
+        sb_printf(o->b, "(date_trunc(%.*s, %.*s))", PSTR(unit), PSTR(at));
+        return OK;
     }
-    sb_cstr(o->b, "date_trunc(");
-    TRY(arg(o, e->args[0]));
-    sb_cstr(o->b, ", ");
-    TRY(to_timestamp(o, e->args[1]));
-    sb_cstr(o->b, first ? ") END)" : "))");
+    sb_printf(o->b,
+              "(CASE WHEN %.*s < timestamp '%s' THEN timestamp '-infinity' "
+              "ELSE date_trunc(%.*s, %.*s) END)",
+              PSTR(at), first, PSTR(unit), PSTR(at));
     return OK;
 }
 
 /* Before version 14 the fields were doubles. */
-static enum status extract(const struct out *o, const struct expr *e)
+static enum status extract(const struct sql_out *o, const struct expr *e)
 {
     enum type t = e->args[1]->type;
     if (!is_text_const(e->args[0]) ||
@@ -438,54 +370,65 @@ bool sql_is_date_sum(const struct expr *e)
     return (e->op == X_ADD || e->op == X_SUB) && e->type == T_DATE;
 }
 
-static enum status plain_days(const struct out *o, const struct expr *e)
+static void put_days(struct sb *b, struct str date)
+{
+    sb_printf(b,
+              "(CASE WHEN %.*s = date 'infinity' THEN 9223372036854775807 WHEN "
+              "%.*s = date '-infinity' THEN -9223372036854775808 ELSE (%.*s - "
+              "date '1970-01-01')::numeric END)",
+              PSTR(date), PSTR(date), PSTR(date));
+}
+
+/* A date that is none of these sums. */
+static enum status date_part(const struct sql_out *o, const struct expr *e,
+                             struct str *out)
 {
     if (e->type != T_DATE || sql_is_date_sum(e))
         return refuse(o, "this sum of dates");
-    sb_cstr(o->b, "(CASE WHEN ");
-    TRY(arg(o, e));
-    sb_cstr(o->b, " = date 'infinity' THEN 9223372036854775807 WHEN ");
-    TRY(arg(o, e));
-    sb_cstr(o->b, " = date '-infinity' THEN -9223372036854775808 ELSE (");
-    TRY(arg(o, e));
-    sb_cstr(o->b, " - date '1970-01-01')::numeric END)");
+    return sql_part(o, e, out);
+}
+
+static enum status plain_days(const struct sql_out *o, const struct expr *e)
+{
+    struct str date;
+    TRY(date_part(o, e, &date));
+    put_days(o->b, date);
     return OK;
 }
 
 /* Infinite dates stay so; others end there. */
-enum status sql_days(struct source_counter *c, uint32_t atom,
-                     const struct expr *e, struct sb *b, struct err *err)
+enum status sql_days(const struct sql_out *o, const struct expr *e)
 {
-    struct out o = {c, atom, b, err};
+    struct str days, at;
     if (e->op == X_CONST && e->val.is_null) {
-        sb_cstr(b, "NULL::numeric");
+        sb_cstr(o->b, "NULL::numeric");
         return OK;
     }
     if (!sql_is_date_sum(e))
-        return plain_days(&o, e);
+        return plain_days(o, e);
     const struct expr *date =
         e->args[0]->type == T_DATE ? e->args[0] : e->args[1];
     const struct expr *n = date == e->args[0] ? e->args[1] : e->args[0];
     if (n->type != T_INT || (n->op != X_VAR && n->op != X_CONST))
-        return refuse(&o, "this sum of dates");
-    sb_cstr(b, "(CASE WHEN ");
-    TRY(numeric(&o, n));
-    sb_cstr(b, " IS NULL OR ");
-    TRY(arg(&o, date)); /* LEAST and GREATEST would pass over it */
-    sb_cstr(b, " IS NULL THEN NULL WHEN ");
-    TRY(arg(&o, date));
-    sb_cstr(b, " IN (date 'infinity', date '-infinity') THEN ");
-    TRY(plain_days(&o, date));
-    sb_cstr(b, " ELSE LEAST(GREATEST(");
-    TRY(plain_days(&o, date));
-    sb_cstr(b, e->op == X_ADD ? " + GREATEST(" : " - GREATEST(");
-    TRY(numeric(&o, n));
-    sb_cstr(b, ", -9223372036854775807), -9223372036854775808), "
-               "9223372036854775807) END)");
+        return refuse(o, "this sum of dates");
+    TRY(sql_numeric(o, n, &days));
+    TRY(date_part(o, date, &at));
+    /* LEAST and GREATEST would pass over a NULL */
+    sb_printf(o->b,
+              "(CASE WHEN %.*s IS NULL OR %.*s IS NULL THEN NULL WHEN %.*s IN "
+              "(date 'infinity', date '-infinity') THEN ",
+              PSTR(days), PSTR(at), PSTR(at));
+    put_days(o->b, at);
+    sb_cstr(o->b, " ELSE LEAST(GREATEST(");
+    put_days(o->b, at);
+    sb_printf(o->b,
+              " %c GREATEST(%.*s, -9223372036854775807), "
+              "-9223372036854775808), 9223372036854775807) END)",
+              e->op == X_ADD ? '+' : '-', PSTR(days));
     return OK;
 }
 
-static enum status days_between(const struct out *o, const struct expr *e)
+static enum status days_between(const struct sql_out *o, const struct expr *e)
 {
     sb_char(o->b, '(');
     TRY(plain_days(o, e->args[0]));
@@ -515,7 +458,7 @@ static bool one_family(const struct expr *e, uint32_t from, uint32_t step)
     return same && first;
 }
 
-static enum status choice(const struct out *o, const struct expr *e)
+static enum status choice(const struct sql_out *o, const struct expr *e)
 {
     uint32_t pairs = e->n_args / 2;
     bool last = e->n_args % 2;
@@ -540,7 +483,7 @@ static enum status choice(const struct out *o, const struct expr *e)
     return OK;
 }
 
-static enum status picked(const struct out *o, const char *f,
+static enum status picked(const struct sql_out *o, const char *f,
                           const struct expr *e)
 {
     if (!one_family(e, 0, 1))
@@ -548,73 +491,70 @@ static enum status picked(const struct out *o, const char *f,
     return call(o, f, e);
 }
 
-enum status sql_function(struct source_counter *c, uint32_t atom,
-                         const struct expr *e, struct sb *b, struct err *err)
+enum status sql_function(const struct sql_out *o, const struct expr *e)
 {
-    struct out o = {c, atom, b, err};
-    if (b->n > MAX_TEXT)
-        return refuse(&o, "an expression of this size");
+    if (o->b->n > MAX_SQL)
+        return refuse(o, "an expression of this size");
     switch (e->op) {
     case X_CASE:
-        return choice(&o, e);
+        return choice(o, e);
     case X_COALESCE:
-        return picked(&o, "COALESCE", e);
+        return picked(o, "COALESCE", e);
     case X_LEAST:
-        return picked(&o, "LEAST", e);
+        return picked(o, "LEAST", e);
     case X_GREATEST:
-        return picked(&o, "GREATEST", e);
+        return picked(o, "GREATEST", e);
     case X_NULLIF:
-        return picked(&o, "NULLIF", e);
+        return picked(o, "NULLIF", e);
     case X_LIKE:
     case X_ILIKE:
-        return like(&o, e);
+        return like(o, e);
     case X_SUB:
-        return days_between(&o, e);
+        if (e->args[0]->type == T_DATE && e->args[1]->type == T_DATE)
+            return days_between(o, e);
+        return sql_arithmetic(o, e);
+    case X_ADD:
+    case X_MUL:
     case X_ABS:
-        return unary(&o, "abs", e);
     case X_FLOOR:
-        return unary(&o, "floor", e);
     case X_CEIL:
-        return unary(&o, "ceil", e);
     case X_ROUND:
-        return rounded(&o, e);
     case X_DIV:
-        return divided(&o, "div", e);
     case X_MOD:
-        return divided(&o, "mod", e);
+        return sql_arithmetic(o, e);
     case X_TO_REAL:
-        return to_real(&o, e);
+        return sql_to_real(o, e);
     case X_LOWER:
-        return recased(&o, e->args[0], upper_case, lower_case);
+        return change_case(o, e, upper_case, lower_case);
     case X_UPPER:
-        return recased(&o, e->args[0], lower_case, upper_case);
+        return change_case(o, e, lower_case, upper_case);
     case X_LENGTH:
-        return of_texts(&o, "length", e);
+        return of_texts(o, "length", e);
     case X_SUBSTR:
-        return substring(&o, e);
+        return substring(o, e);
     case X_CONCAT:
-        return concatenated(&o, e);
+        return concatenated(o, e);
     case X_TRIM:
-        return of_texts(&o, "btrim", e);
+        return of_texts(o, "btrim", e);
     case X_LTRIM:
-        return of_texts(&o, "ltrim", e);
+        return of_texts(o, "ltrim", e);
     case X_RTRIM:
-        return of_texts(&o, "rtrim", e);
+        return of_texts(o, "rtrim", e);
     case X_REPLACE:
-        return replaced(&o, e);
+        return replaced(o, e);
     case X_POSITION:
-        return of_texts(&o, "strpos", e);
+        return of_texts(o, "strpos", e);
     case X_TO_TEXT:
-        return to_text(&o, e);
+        return to_text(o, e);
     case X_EXTRACT:
-        return extract(&o, e);
+        return extract(o, e);
     case X_DATE_TRUNC:
-        return date_trunc(&o, e);
+        return date_trunc(o, e);
     case X_TO_DATE:
-        return to_date(&o, e->args[0]);
+        return to_date(o, e->args[0]);
     case X_TO_TIMESTAMP:
-        return to_timestamp(&o, e->args[0]);
+        return to_timestamp(o, e->args[0]);
     default:
-        return refuse(&o, expr_op_name(e->op));
+        return refuse(o, expr_op_name(e->op));
     }
 }

@@ -50,6 +50,7 @@ static const char *const conditions[] = {
     "i / -1 > 9223372036854775807",
     "d + 1 > 0",
     "d * d >= 0",
+    "t || t || t || t || t = 'abababababab' OR t || t || t || t || t = ''",
     "coalesce(d, 0) + 1 > 0",
     "round(d) = 2 OR round(d) = -3 OR round(d, 1) = 0.5",
     "round(f) = 2 OR round(f) = -2 OR floor(f) = -3 OR ceil(f) = 1",
