@@ -95,8 +95,10 @@ enum status solve_max(struct plan *p, u128 *out, bool *fits,
 enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
                         bool *fits, struct err *err) WARN_UNUSED;
 
-/* Runs work(ctx, i) for i in 0 .. threads-1 at the same time. */
-enum status run_threads(unsigned n, enum status (*work)(void *, unsigned),
-                        void *ctx, struct err *err) WARN_UNUSED;
+/* Runs work(ctx, i) for i in 0 .. threads-1 at the same time, 0 on the calling
+ * thread, which asks whether to go on while it waits for the others. */
+enum status run_threads(struct join *j, unsigned n,
+                        enum status (*work)(void *, unsigned), void *ctx,
+                        struct err *err) WARN_UNUSED;
 
 #endif

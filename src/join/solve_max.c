@@ -530,8 +530,8 @@ static enum status search(struct max_job *job, struct max_runner *m,
     TRY(root_degrees(job, err));
     TRY(first_places(job, err));
     job->main = m;
-    return run_threads(job->n_first < 64 ? 1 : p->j->opt.threads, max_worker,
-                       job, err);
+    return run_threads(p->j, job->n_first < 64 ? 1 : p->j->opt.threads,
+                       max_worker, job, err);
 }
 
 enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)

@@ -210,7 +210,7 @@ enum status solve_sum(struct plan *p, u128 *out, bool *fits, struct err *err)
         unsigned n = p->j->opt.threads;
         if (n > 256 || p->g.v[p->x[0]].n < PARALLEL_FROM)
             n = n > 256 ? 256 : 1;
-        TRY(run_threads(n, sum_worker, job, err));
+        TRY(run_threads(p->j, n, sum_worker, job, err));
         for (unsigned i = 0; i < n; i++)
             sum += job->sums[i];
     }

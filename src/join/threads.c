@@ -4,9 +4,11 @@
  */
 #include "join/solve.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
-enum { MOST_THREADS = 256 };
+enum { MOST_THREADS = 256, PAUSE = 20000000 };
 
 struct worker {
     enum status (*work)(void *, unsigned);
@@ -22,8 +24,23 @@ static void *enter(void *arg)
     return NULL;
 }
 
-enum status run_threads(unsigned n, enum status (*work)(void *, unsigned),
-                        void *ctx, struct err *err)
+/* Only the calling thread tells the user how far things are and hears that
+ * they shall end, so it must not sleep here for long. */
+static void wait_for(struct join *j, pthread_t id)
+{
+    struct timespec until;
+    do {
+        (void)join_cancelled(j); /* the workers see the answer themselves */
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += PAUSE;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+    } while (pthread_timedjoin_np(id, NULL, &until) == ETIMEDOUT);
+}
+
+enum status run_threads(struct join *j, unsigned n,
+                        enum status (*work)(void *, unsigned), void *ctx,
+                        struct err *err)
 {
     struct worker w[MOST_THREADS];
     pthread_t id[MOST_THREADS];
@@ -42,7 +59,7 @@ enum status run_threads(unsigned n, enum status (*work)(void *, unsigned),
         started++;
     enter(&w[0]);
     for (unsigned i = 1; i < started; i++)
-        pthread_join(id[i], NULL);
+        wait_for(j, id[i]);
     for (unsigned i = 0; i < started; i++)
         if (w[i].status == E_CANCELLED)
             return err_set(err, E_CANCELLED, "cancelled");

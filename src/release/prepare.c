@@ -8,6 +8,7 @@
 void prepared_init(struct prepared *p, struct session *s)
 {
     memset(p, 0, sizeof *p);
+    session_begin(s);
     p->session = s;
     p->epsilon = s->opt.epsilon;
     p->delta = s->opt.delta;

@@ -75,15 +75,40 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+void session_begin(struct session *s)
+{
+    s->caller = pthread_self();
+    s->told_ns = 0;
+    atomic_store(&s->stop, false);
+}
+
+/* Tells the user; false: the user wants it to end. */
+static bool tell(struct session *s, const char *what, uint64_t done,
+                 uint64_t total)
+{
+    if (s->discreet)
+        return s->progress.tick(s->progress.ctx, "working", 0, 0);
+    return s->progress.tick(s->progress.ctx, what, done, total);
+}
+
 static bool tick(void *session, const char *what, uint64_t done, uint64_t total)
 {
+    enum { TENTH = 100000000 };
     struct session *s = session;
-    if (s->deadline_ns && now_ns() >= s->deadline_ns)
+    if (atomic_load(&s->stop))
         return false;
-    if (!s->progress.tick)
+    if (!pthread_equal(pthread_self(), s->caller))
         return true;
-    return s->discreet ? s->progress.tick(s->progress.ctx, "working", 0, 0)
-                       : s->progress.tick(s->progress.ctx, what, done, total);
+    int64_t now = now_ns();
+    bool go_on = !s->deadline_ns || now < s->deadline_ns;
+    bool due = s->tell_always || now - s->told_ns >= TENTH;
+    if (go_on && s->progress.tick && due) {
+        s->told_ns = now;
+        go_on = tell(s, what, done, total);
+    }
+    if (!go_on)
+        atomic_store(&s->stop, true);
+    return go_on;
 }
 
 bool session_cancelled(void *session)

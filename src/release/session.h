@@ -6,6 +6,9 @@
 #ifndef RELEASE_SESSION_H
 #define RELEASE_SESSION_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/vec.h"
 #include "source/source.h"
 
@@ -43,6 +46,12 @@ struct session {
     void (*user_progress)(void); /* of the public interface, its own type */
     void *user_ctx;
     struct err err;
+    /* Of the call that runs now: which thread made it (the others only read
+     * `stop`), and when it last told the user something. */
+    pthread_t caller;
+    int64_t told_ns;
+    bool tell_always; /* tests: every time it is asked */
+    atomic_bool stop;
     /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
     int64_t deadline_ns;
     bool discreet; /* a release runs: progress shows no numbers */
@@ -63,7 +72,11 @@ void session_free(struct session *s);
 /* E_USAGE for an unknown name, E_NOMEM. */
 enum status session_set(struct session *s, struct str name,
                         struct str value) WARN_UNUSED;
-/* Did the user cancel, or did the deadline pass? For long computations. */
+/* A call begins on this thread. */
+void session_begin(struct session *s);
+/* Did the user cancel, or did the deadline pass? For long computations, from
+ * any thread; only the one that called tells the user and asks the clock, ten
+ * times a second at most. */
 bool session_cancelled(void *session);
 /* Progress that ends at the deadline too. PRIVACY: during a release it tells
  * the user that work goes on, not which work nor how many rows. */

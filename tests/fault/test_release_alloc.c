@@ -80,6 +80,7 @@ static void set_up(struct session *s, const struct asked *q, long *n)
     if (q->delta)
         set(s, "delta", q->delta);
     s->mem.no_sharing = q->each;
+    s->tell_always = q->stopping;
     if (q->stopping)
         s->progress = (struct progress){go_on, n};
     else

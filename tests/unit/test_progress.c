@@ -1,0 +1,130 @@
+/*
+ * Progress comes on the thread that called and at most ten times a second,
+ * also when four threads work, and cancelling ends all of them soon.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <time.h>
+
+#include "dpcount.h"
+#include "harness/scratch.h"
+
+static char dir[SCRATCH_PATH], table[128];
+
+/* Long with four threads too; no kernel knows it. */
+#define LONG                                                                   \
+    "Q(a,b,c,d,e) :- E(a,b), E(b,c), E(c,d), E(d,e), E(e,a), a != c, b != d, " \
+    "c != e, d != a, e != b."
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct seen {
+    pthread_t caller;
+    int calls, elsewhere, early;
+    double last;
+    double stop_after, start, stopped; /* seconds; 0: never */
+};
+
+static int on_progress(void *ctx, const char *what, unsigned long long done,
+                       unsigned long long total)
+{
+    struct seen *s = ctx;
+    double t = now();
+    (void)what;
+    (void)done;
+    (void)total;
+    s->elsewhere += !pthread_equal(pthread_self(), s->caller);
+    s->early += s->calls && t - s->last < 0.0999;
+    s->calls++;
+    s->last = t;
+    if (!s->stop_after || t - s->start < s->stop_after)
+        return 1;
+    s->stopped = t;
+    return 0;
+}
+
+static dpc_status count(struct seen *seen, const char *threads)
+{
+    dpc_session *s;
+    dpc_result *r;
+    assert_int_equal(dpc_session_new(&s), DPC_OK);
+    assert_int_equal(dpc_set(s, "table", table), DPC_OK);
+    assert_int_equal(dpc_set(s, "threads", threads), DPC_OK);
+    seen->caller = pthread_self();
+    seen->start = now();
+    dpc_set_progress(s, on_progress, seen);
+    dpc_status st = dpc_count(s, LONG, &r);
+    dpc_result_free(r);
+    dpc_session_free(s);
+    return st;
+}
+
+static void test_where_and_how_often(void **state)
+{
+    (void)state;
+    struct seen seen = {.stop_after = 1.5};
+    count(&seen, "4");
+    assert_int_equal(seen.elsewhere, 0);
+    assert_int_equal(seen.early, 0);
+    assert_true(seen.calls >= 3); /* it is long enough to tell */
+}
+
+static void test_cancelled_soon(void **state)
+{
+    (void)state;
+    double best = 10; /* the machine may be busy */
+    for (int i = 0; i < 5; i++) {
+        struct seen seen = {.stop_after = 0.2};
+        assert_int_equal(count(&seen, i % 2 ? "4" : "1"), DPC_LIMIT);
+        double took = now() - seen.stopped;
+        best = took < best ? took : best;
+    }
+    assert_true(best < 0.1);
+}
+
+static int make_files(void **state)
+{
+    char path[96];
+    unsigned x = 1;
+    (void)state;
+    if (scratch_make(dir))
+        return -1;
+    snprintf(path, sizeof path, "%s/e.csv", dir);
+    snprintf(table, sizeof table, "E(s,t)=%s", path);
+    FILE *f = fopen(path, "w");
+    for (int i = 0; f && i < 60000; i++) {
+        x = x * 1103515245 + 12345;
+        unsigned a = x >> 16 & 1023;
+        x = x * 1103515245 + 12345;
+        fprintf(f, "%u,%u\n", a, x >> 16 & 1023);
+    }
+    return f ? fclose(f) : -1;
+}
+
+static int drop_files(void **state)
+{
+    (void)state;
+    return scratch_remove(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_where_and_how_often),
+        cmocka_unit_test(test_cancelled_soon),
+    };
+    return cmocka_run_group_tests(tests, make_files, drop_files);
+}
