@@ -410,7 +410,8 @@ static enum status disjunction(struct parser *p)
     err_detail(p->err, "The analysis covers conjunctive queries; in full "
                        "first-order logic the sensitivity of a counting query "
                        "is not computable.");
-    err_hint(p->err, "Count each part by itself and add the answers.");
+    err_hint(p->err, "Count each part by itself, add the answers, and subtract "
+                     "the count of what is in both.");
     return E_UNSUPPORTED;
 }
 

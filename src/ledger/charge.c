@@ -45,8 +45,13 @@ static enum status refuse(struct ledger *l, struct str whose,
                PSTR(decimal(&a, p->delta, true)),
                PSTR(decimal(&a, left, false)),
                PSTR(decimal(&a, left_delta, false)));
-    err_hint(err, "Ask with a smaller epsilon, or ask the owner to enlarge "
-                  "the budget (dpcount budget grant).");
+    bool only_delta = !rho && mpq_cmp(p->epsilon, left) <= 0;
+    err_hint(err, only_delta
+                      ? "It is the delta that does not suffice: ask with a "
+                        "smaller one or with a mechanism that needs none, or "
+                        "ask the owner for more (dpcount budget grant --delta)."
+                      : "Ask with a smaller epsilon, or ask the owner to "
+                        "enlarge the budget (dpcount budget grant).");
     mpq_clears(eps, delta, left, left_delta, NULL);
     arena_fini(&a);
     return E_BUDGET;

@@ -262,11 +262,14 @@ static enum status compare(struct count *q, struct choice *c, struct err *err)
     }
     forget(c);
     TRY(choose_global(q, global_kind(c), c, err));
+    uint32_t rows = q->p->schema.order;
+    struct str who = rows > 1 ? str_printf(&q->p->arena, "%u rows change", rows)
+                              : STR("One row changes");
     c->reason = str_printf(
         &q->p->arena,
-        "One row changes the count by at most %s, whatever the data; noise "
-        "measured on the data would hardly be smaller.",
-        gs_text);
+        "%.*s the count by at most %s, whatever the data; noise measured on "
+        "the data would hardly be smaller.",
+        PSTR(who), gs_text);
     return OK;
 }
 

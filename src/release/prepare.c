@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "num/rat.h"
 #include "sql/sql.h"
 
 void prepared_init(struct prepared *p, struct session *s)
@@ -34,6 +35,30 @@ static enum status new_counts(struct prepared *p, size_t n, struct err *err)
     return OK;
 }
 
+/* Said twice it must be said alike: neither place silently wins over the
+ * other, since it is a price. */
+static enum status take_number(struct str *have, struct str asked,
+                               const char *what, struct err *err)
+{
+    if (!have->p || !asked.p) {
+        *have = have->p ? *have : asked;
+        return OK;
+    }
+    mpq_t x, y;
+    mpq_inits(x, y, NULL);
+    enum status st = rat_read(*have, what, x, err);
+    if (st == OK)
+        st = rat_read(asked, what, y, err);
+    if (st == OK && mpq_cmp(x, y) != 0) {
+        st = E_USAGE;
+        err_set(err, st, "%s is %.*s in the query and %.*s in --%s", what,
+                PSTR(asked), PSTR(*have), what);
+        err_hint(err, "Give it in one of the two places.");
+    }
+    mpq_clears(x, y, NULL);
+    return st;
+}
+
 static enum status read_sql(struct prepared *p, struct err *err)
 {
     const str_list *params = &p->session->opt.params;
@@ -47,11 +72,8 @@ static enum status read_sql(struct prepared *p, struct err *err)
     }
     p->group_names = st.group_names;
     p->n_group_names = st.n_group;
-    if (!p->epsilon.p)
-        p->epsilon = st.epsilon;
-    if (!p->delta.p)
-        p->delta = st.delta;
-    return OK;
+    TRY(take_number(&p->epsilon, st.epsilon, "epsilon", err));
+    return take_number(&p->delta, st.delta, "delta", err);
 }
 
 static enum status read_rule(struct prepared *p, struct err *err)

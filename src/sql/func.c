@@ -364,6 +364,51 @@ enum status lower_function(struct lower *l, struct scope *sc,
 
 /* --- casts --- */
 
+/* --- varchar(n), char(n) --- */
+
+/* The n of a type's name, -1: none that is a constant. */
+static long length_of(const json_t *type)
+{
+    const json_t *mods = get(type, "typmods");
+    const json_t *c = node_as(json_array_get(mods, 0), "A_Const");
+    const json_t *n = get(get(c, "ival"), "ival");
+    return json_array_size(mods) == 1 && json_integer_value(n) > 0
+               ? (long)json_integer_value(n)
+               : -1;
+}
+
+/* The first n characters, and for char(n) without the blanks at the end. */
+static struct str cut(struct str s, long n, bool padded)
+{
+    size_t end = 0;
+    for (; end < s.n && n > 0; n--)
+        do
+            end++;
+        while (end < s.n && ((unsigned char)s.p[end] & 0xc0) == 0x80);
+    while (padded && end > 0 && s.p[end - 1] == ' ')
+        end--;
+    return (struct str){s.p, end};
+}
+
+/* An explicit cast cuts what is longer, without an error. */
+static enum status cast_length(struct lower *l, struct expr *e, long n,
+                               bool padded, long position, struct expr **out)
+{
+    struct expr *v[2];
+    TRY(cast_to(l, e, T_TEXT, position, &v[0]));
+    if (v[0]->op == X_CONST) {
+        struct value text = v[0]->val;
+        text.s = text.is_null ? text.s : cut(text.s, n, padded);
+        TRY(make_const(l, text, out));
+        (*out)->type = T_TEXT;
+        return OK;
+    }
+    if (padded)
+        return sql_refuse(l->err, NO_CAST, position);
+    TRY(make_int(l, n, &v[1]));
+    return lower_left(l, v, 2, position, out);
+}
+
 /* A constant: the cast is done here and may fail, which depends on the query
  * alone. */
 static enum status cast_const(struct lower *l, struct expr *e, enum type t,
@@ -423,10 +468,14 @@ enum status lower_cast(struct lower *l, struct scope *sc, const json_t *cast,
     enum type t;
     if (strcmp(name, "interval") == 0)
         return sql_refuse(l->err, NO_INTERVAL, at);
-    if (get(type, "arrayBounds") || get(type, "typmods") ||
-        strcmp(name, "bpchar") == 0 || strcmp(name, "char") == 0 ||
+    bool padded = strcmp(name, "bpchar") == 0;
+    bool texts = padded || strcmp(name, "varchar") == 0;
+    long length = texts ? length_of(type) : -1;
+    if (get(type, "arrayBounds") || (get(type, "typmods") && length < 0) ||
+        (padded && length < 0) || strcmp(name, "char") == 0 ||
         strcmp(name, "float4") == 0 || !type_of_name(name, &t))
         return sql_refuse(l->err, NO_CAST, at);
     TRY(lower_scalar(l, sc, get(cast, "arg"), &e));
-    return cast_to(l, e, t, at, out);
+    return length > 0 ? cast_length(l, e, length, padded, at, out)
+                      : cast_to(l, e, t, at, out);
 }

@@ -214,6 +214,9 @@ static enum status subquery(struct lower *l, struct scope *parent,
     const json_t *distinct = get(select, "distinctClause");
     bool counting = l->counting;
     TRY(push_ctes(l, select, parent));
+    if (get(select, "havingClause"))
+        return sql_refuse(l->err, NO_INNER_HAVING,
+                          node_location(get(select, "havingClause")));
     TRY(check_clauses(l, select));
     if (get(select, "groupClause"))
         return sql_refuse(l->err, NO_INNER_GROUP,

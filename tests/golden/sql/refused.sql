@@ -127,3 +127,7 @@ SELECT COUNT(*) FROM patient WHERE patient IS NOT NULL
 SELECT COUNT(*) FROM patient p JOIN visit v ON p.hospital IS NOT DISTINCT FROM v.hospital
 ----
 SELECT COUNT(*) FROM patient WHERE born + INTERVAL '1 month' < DATE '2024-01-01'
+----
+SELECT COUNT(*) FROM patient WHERE id IN (SELECT patient FROM visit GROUP BY patient HAVING COUNT(*) > 1)
+----
+SELECT COUNT(*) FROM patient WHERE name::char(3) = 'Ann'

@@ -91,3 +91,9 @@ SELECT COUNT(*) FROM patient WHERE id = $4
 SELECT COUNT(*) FROM patient WHERE weight::int = 60 AND id::text = '5' AND id::numeric = 5.0 AND id::float8 = 5
 ----
 SELECT COUNT(*) FROM "Odd Name" WHERE "a b" = 'it''s' AND "Key" > 5 AND code = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'
+----
+SELECT COUNT(*) FROM patient WHERE sex = CAST('F' AS VARCHAR(10)) AND id = CAST('7' AS INTEGER)
+----
+SELECT COUNT(*) FROM patient WHERE sex = 'Female'::varchar(1) AND name = 'Żółć  '::char(5)
+----
+SELECT COUNT(*) FROM patient WHERE name::varchar(3) = 'Ann' AND id::varchar(1) = '7'
