@@ -32,8 +32,8 @@ SHAPES = {  # name: (query of size n, first size)
     "texts": (lambda n: COUNT + joined(" AND ", lambda i: f"s >= 'k{i}'", n), 800),
     "between": (lambda n: COUNT + joined(" AND ", lambda i: f"x BETWEEN {i} AND {2 * n - i}", n), 800),
     "same condition": (lambda n: COUNT + joined(" AND ", lambda i: "x = 1", n), 2000),
-    "or": (lambda n: COUNT + joined(" OR ", lambda i: f"x = {i}", n), 1500),
-    "in": (lambda n: COUNT + f"x IN ({joined(', ', str, n)})", 4000),
+    "or": (lambda n: COUNT + joined(" OR ", lambda i: f"x = {i}", n), 600),
+    "in": (lambda n: COUNT + f"x IN ({joined(', ', str, n)})", 2000),
     "brackets": (lambda n: COUNT + "(" * n + "x = 1" + ")" * n, 40),
     "joins": (lambda n: "SELECT COUNT(*) FROM t t0"
               + "".join(f" JOIN t t{i} ON t{i}.id = t{i - 1}.id" for i in range(1, n)), 15),
