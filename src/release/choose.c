@@ -320,6 +320,17 @@ static enum status by_name(struct count *q, struct choice *c, struct err *err)
     return choose_global(q, kind, c, err);
 }
 
+/* What was declared and is not used is told with the choice it weighs on. */
+static void tell_left_out(struct prepared *p, struct choice *c)
+{
+    if (p->left_out.n && c->reason.p)
+        c->reason = str_printf(
+            &p->arena,
+            "%.*s Not used, since the database does not enforce it and no "
+            "seal has checked it: %.*s.",
+            PSTR(c->reason), PSTR(p->left_out));
+}
+
 enum status choose(struct count *q, const struct group_keys *k,
                    struct choice *c, struct err *err)
 {
@@ -338,6 +349,8 @@ enum status choose(struct count *q, const struct group_keys *k,
     if (!c->exact)
         set_price(c);
     set_guarantee_text(q, c);
+    if (!c->exact)
+        tell_left_out(q->p, c);
     return c->reason.p && c->guarantee.p ? OK : err_nomem(err);
 }
 

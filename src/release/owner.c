@@ -253,6 +253,7 @@ static enum status check(struct prepared *p, struct evaluated *e,
 {
     struct violations v = {0};
     struct json j;
+    p->keep_all = true;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     TRY(source_load(p->source, NULL, e->store, NULL, err));

@@ -179,6 +179,16 @@ static enum status read_filters(struct prepared *p, struct err *err)
                    "filters must be inside or exact, not \"%.*s\"", PSTR(name));
 }
 
+static enum status keep_enforced(struct prepared *p, struct err *err)
+{
+    struct sb b;
+    sb_init(&b, &p->arena);
+    if (!p->keep_all)
+        source_keep_enforced(p->source, &b);
+    p->left_out = sb_view(&b);
+    return b.failed ? err_nomem(err) : OK;
+}
+
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err)
 {
@@ -198,6 +208,7 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     for (size_t i = 0; i < o->public_.n; i++)
         TRY(schema_set_privacy(&p->schema, o->public_.p[i], PRIVACY_PUBLIC,
                                err));
+    TRY(keep_enforced(p, err));
     return read_neighbours(p, err);
 }
 

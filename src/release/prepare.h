@@ -39,6 +39,9 @@ struct prepared {
     struct str *group_names; /* of SQL's GROUP BY; may be fewer than keys */
     size_t n_group_names;
     VEC(struct public_column) columns_read;
+    /* declared of a database and not enforced by it, hence not used */
+    struct str left_out;
+    bool keep_all; /* check: everything that was declared */
     unsigned threads;
     bool owner_counts; /* OWNER: keys may be found without a price */
     bool keys_found;   /* by group_keys: the embedded engine has to list them */

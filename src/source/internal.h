@@ -18,13 +18,16 @@ struct src_column {
     bool is_padded;    /* PostgreSQL: char(n) */
     bool is_varchar;   /* PostgreSQL: varchar */
     bool text_only;    /* PostgreSQL: equal by rules of its own */
+    bool is_row_id;    /* SQLite: INTEGER PRIMARY KEY */
     bool own_text;     /* a function of the database's users makes its text */
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 
-struct src_key { /* UNIQUE or PRIMARY KEY, columns NOT NULL */
+struct src_key { /* UNIQUE or PRIMARY KEY */
     uint32_t *cols;
     size_t n_cols;
+    /* the database keeps two rows from having what is equal here */
+    bool enforced;
 };
 
 struct src_fk {
@@ -51,6 +54,7 @@ struct src_table {
     double believed_rows;
     const char *refused; /* "a view": listed, but not to be queried */
     const char *refused_why, *refused_hint; /* NULL: those of a view */
+    bool is_strict;  /* SQLite: cells are of their columns' types */
     bool is_outside; /* PostgreSQL: its schema is not on the search path */
     size_t table;    /* index in the schema, set by the merge */
     uint32_t *to;    /* column i here is column to[i] of the schema */
@@ -96,6 +100,10 @@ enum status merge_table(struct source *src, struct src_table *t,
                         struct err *err) WARN_UNUSED;
 enum status merge_foreign_keys(struct source *src, const struct src_table *t,
                                struct err *err) WARN_UNUSED;
+
+/* enforced.c: does the database itself keep everything that is declared of the
+ * table? */
+bool source_enforces_all(const struct src_table *t, const struct table *st);
 
 /* delim_load.c: rows of a delimited file. wanted: by schema column. */
 enum status file_load(struct source *src, const struct src_table *t,

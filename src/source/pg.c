@@ -104,6 +104,13 @@ bool pg_is_utf8(const struct source *src)
     return e && strcmp(e, "UTF8") == 0;
 }
 
+bool pg_is_plain_encoding(const struct source *src)
+{
+    const char *e = PQparameterStatus(src->pg->conn, "server_encoding");
+    return e && (!strcmp(e, "UTF8") || !strcmp(e, "SQL_ASCII") ||
+                 !strncmp(e, "LATIN", 5));
+}
+
 static bool succeeded(const PGresult *res)
 {
     ExecStatusType s = PQresultStatus(res);

@@ -42,6 +42,8 @@ enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
 
 /* Other encodings order and measure texts differently. */
 bool pg_is_utf8(const struct source *src);
+/* Texts that differ there differ here. */
+bool pg_is_plain_encoding(const struct source *src);
 
 enum status pg_catalogue(struct source *src, struct err *err) WARN_UNUSED;
 

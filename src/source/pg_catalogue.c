@@ -81,12 +81,15 @@ static const char columns_sql[] =
     "AND c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition "
     "ORDER BY a.attrelid, a.attnum";
 
+/* Of operator classes that users make the equality is not known. */
 static const char keys_sql[] =
     "SELECT i.indrelid, i.indkey, i.indnkeyatts "
     "FROM pg_catalog.pg_index i "
     "JOIN pg_catalog.pg_class c ON c.oid = i.indrelid "
     "WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL "
     "AND i.indexprs IS NULL AND NOT c.relispartition "
+    "AND NOT EXISTS (SELECT 1 FROM pg_catalog.unnest(i.indclass) o(oid) "
+    "WHERE o.oid >= 16384) "
     "ORDER BY i.indrelid, i.indisprimary DESC, i.indexrelid";
 
 static const char fks_sql[] =
@@ -289,18 +292,40 @@ static uint32_t position(const struct known *k, int attnum)
     return UINT32_MAX;
 }
 
+/* Types that come as text and whose equality is not finer than that of their
+ * texts. PRIVACY: of others two values may differ that have one text (regproc
+ * of overloaded functions, types of users), so a UNIQUE of them is no key. */
+static bool text_is_fine(const struct src_column *c)
+{
+    static const uint32_t types[] = {17,   18,   650,  774,  790,  829, 869,
+                                     1186, 1266, 1560, 1562, 3220, 3802};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (c->type_oid == types[i])
+            return true;
+    return false;
+}
+
+/* Does UNIQUE of the column keep apart what is equal here? Some encodings have
+ * two codes for one character of Unicode. */
+static bool keeps_apart(const struct source *src, const struct src_column *c)
+{
+    bool text = c->as_text || c->type == T_TEXT;
+    return !c->own_text && (!c->as_text || text_is_fine(c)) &&
+           (!text || pg_is_plain_encoding(src));
+}
+
 static enum status add_key(struct reading *r, const PGresult *res, int row)
 {
     int nums[MAX_KEY];
     struct known *k = find(r, number_at(res, row, 0));
-    if (!k)
+    if (!k || !k->is_plain)
         return OK;
     struct src_table *t = &r->src->tables.p[k->index];
     size_t n = read_numbers(PQgetvalue(res, row, 1), nums, MAX_KEY);
     size_t n_key = number_at(res, row, 2); /* without INCLUDE columns */
     if (n < n_key) /* more than are read here: part of a key is none */
         return OK;
-    struct src_key key = {.n_cols = n_key};
+    struct src_key key = {.n_cols = n_key, .enforced = true};
     key.cols = NEWS(&r->src->arena, uint32_t, MAX_KEY);
     if (!key.cols)
         return err_nomem(r->err);
@@ -308,8 +333,7 @@ static enum status add_key(struct reading *r, const PGresult *res, int row)
         key.cols[i] = position(k, nums[i]);
         if (key.cols[i] == UINT32_MAX)
             return OK;
-        /* PRIVACY: values that differ may have one text there */
-        if (t->cols[key.cols[i]].own_text)
+        if (!keeps_apart(r->src, &t->cols[key.cols[i]]))
             return OK;
     }
     if (key.n_cols && !VEC_PUSH(&r->src->arena, &t->keys, key))

@@ -146,7 +146,7 @@ enum status pg_filter(struct source *src, const struct src_table *t,
                       struct err *err)
 {
     struct err why = {0};
-    bool all = !pg_enforces_all(t, &src->schema->tables.p[t->table]);
+    bool all = !source_enforces_all(t, &src->schema->tables.p[t->table]);
     enum status s = OK;
     for (size_t i = 0; i < n && !all && s == OK; i++) {
         struct filter f = {.c = {.src = src, .q = qs[i]}, .b = out};

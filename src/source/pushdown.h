@@ -85,10 +85,6 @@ enum status batch_add(struct batch *b, const struct part *p, struct str key,
                       struct err *err) WARN_UNUSED;
 enum status batch_send(struct batch *b, struct err *err) WARN_UNUSED;
 
-/* pushdown_check.c: does the database itself enforce every constraint that is
- * declared on the table? */
-bool pg_enforces_all(const struct src_table *t, const struct table *st);
-
 /* pushdown_exact.c */
 /* Variables outside f that comparisons tie down (join.h: join_max_exact). */
 vset exact_outside(const struct cq *q, aset f);

@@ -39,6 +39,10 @@ void source_close(struct source *src);
  * the open, and again when a policy was read since. src may be NULL. */
 enum status source_check_types(const struct source *src,
                                struct err *err) WARN_UNUSED;
+/* Takes out of the schema what is declared of a database's tables and not
+ * enforced by it, and adds its text to `left_out`. PRIVACY: a constraint that
+ * one row can break must not lower the noise. src may be NULL. */
+void source_keep_enforced(const struct source *src, struct sb *left_out);
 /* E_UNSUPPORTED if the query uses a view or the like: its rows are rows of
  * other tables too. A matter of the catalogue alone. src may be NULL. */
 enum status source_allows(const struct source *src, const struct cq *q,
@@ -126,10 +130,6 @@ bool source_is_distributed(const struct source *src);
 enum status source_prefers_sql(struct source *src, const struct cq *q,
                                size_t limit, bool *out,
                                struct err *err) WARN_UNUSED;
-/* E_CONSTRAINT if a declared constraint on a table of the query does not hold
- * in the database. */
-enum status source_counter_check(struct source_counter *c,
-                                 struct err *err) WARN_UNUSED;
 /* Statements sent so far: equal components are asked once. */
 uint64_t source_counter_statements(const struct source_counter *c);
 

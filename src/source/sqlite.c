@@ -131,6 +131,7 @@ static enum status read_column(struct source *src, sqlite3_stmt *st,
     /* SQLite lets a PRIMARY KEY be NULL unless it is the row id; the loader
      * refuses a NULL there. */
     c.not_null = sqlite3_column_int(st, 3) || key > 0;
+    c.is_row_id = key > 0 && !strcasecmp(decl.p ? decl.p : "", "INTEGER");
     if (!decl.p || !c.name.p || !VEC_PUSH(&src->arena, cols, c))
         return err_nomem(err);
     if (key > 0) {
@@ -173,6 +174,45 @@ static uint32_t find_column(const struct src_table *t, struct str name)
     return UINT32_MAX;
 }
 
+/* Is UNIQUE of the column an equality not finer than ours? PRIVACY: without a
+ * type '01', '1' and 1 are three values there and one here. In a table that is
+ * STRICT the cells are of the column's type. */
+static bool keeps_apart(const struct src_table *t, uint32_t col)
+{
+    enum type type = t->cols[col].type;
+    return t->is_strict && (type == T_INT || type == T_TEXT);
+}
+
+static bool all_typed(const struct src_table *t, const struct src_key *k)
+{
+    for (size_t i = 0; i < k->n_cols; i++)
+        if (t->cols[k->cols[i]].type == T_UNKNOWN)
+            return false;
+    return true;
+}
+
+static bool is_row_id(const struct src_table *t, const struct src_key *k)
+{
+    return k->n_cols == 1 && t->cols[k->cols[0]].is_row_id;
+}
+
+/* Keys of columns without a type are none (see keeps_apart); of the others,
+ * which does the database keep? The rest waits for a check of the rows. */
+static void settle_keys(struct src_table *t)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < t->keys.n; k++) {
+        struct src_key *key = &t->keys.p[k];
+        key->enforced = true;
+        for (size_t i = 0; i < key->n_cols; i++)
+            key->enforced &= keeps_apart(t, key->cols[i]);
+        key->enforced |= is_row_id(t, key);
+        if (all_typed(t, key))
+            t->keys.p[n++] = *key;
+    }
+    t->keys.n = n;
+}
+
 /* The columns of one unique index; a key if all are plain. */
 static enum status read_index(struct source *src, struct src_table *t,
                               struct str index, struct err *err)
@@ -210,10 +250,15 @@ static enum status read_indexes(struct source *src, struct src_table *t,
     int rc = SQLITE_DONE;
     while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct str name = column_str(&src->arena, st, 1);
-        if (!name.p)
+        const char *origin = (const char *)sqlite3_column_text(st, 3);
+        if (!name.p || !origin)
             s = err_nomem(err);
         else if (sqlite3_column_int(st, 2) && !sqlite3_column_int(st, 4))
             s = read_index(src, t, name, err);
+        /* a row id needs no index for its key */
+        for (size_t i = 0; s == OK && !strcmp(origin, "pk") && i < t->n_cols;
+             i++)
+            t->cols[i].is_row_id = false;
     }
     return ended(src, st, rc, s, err);
 }
@@ -276,9 +321,10 @@ static enum status read_table(struct source *src, struct str name,
     return read_fks(src, t, err);
 }
 
-/* schema, name, type, ...: which tables belong to a virtual one. SQLite before
- * 3.37 does not tell; what tells nothing gives no rows. */
-static enum status mark_shadows(struct source *src, struct err *err)
+/* schema, name, type, columns, without row id, strict: which tables belong to
+ * a virtual one, and which are STRICT. SQLite before 3.37 does not tell; what
+ * tells nothing gives no rows. */
+static enum status read_kinds(struct source *src, struct err *err)
 {
     sqlite3_stmt *st;
     struct sb b;
@@ -292,9 +338,14 @@ static enum status mark_shadows(struct source *src, struct err *err)
         const char *type = (const char *)sqlite3_column_text(st, 2);
         if (!name || !type)
             s = err_nomem(err);
-        for (size_t i = 0; s == OK && i < src->tables.n; i++)
-            if (!strcmp(type, "shadow") && str_is(src->tables.p[i].name, name))
-                src->tables.p[i].refused = "part of a virtual table";
+        for (size_t i = 0; s == OK && i < src->tables.n; i++) {
+            struct src_table *t = &src->tables.p[i];
+            if (!str_is(t->name, name))
+                continue;
+            t->is_strict = sqlite3_column_int(st, 5) == 1;
+            if (!strcmp(type, "shadow"))
+                t->refused = "part of a virtual table";
+        }
     }
     return ended(src, st, rc, s, err);
 }
@@ -328,8 +379,11 @@ static enum status read_tables(struct source *src, struct err *err)
                 ? read_table(src, name, refusal(type, sql), err)
                 : err_nomem(err);
     }
-    s = ended(src, st, rc, s, err);
-    return s == OK ? mark_shadows(src, err) : s;
+    TRY(ended(src, st, rc, s, err));
+    TRY(read_kinds(src, err));
+    for (size_t i = 0; i < src->tables.n; i++)
+        settle_keys(&src->tables.p[i]);
+    return OK;
 }
 
 /* SQLite says only that it could not. */
