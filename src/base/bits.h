@@ -43,7 +43,7 @@ static inline unsigned vset_min(vset s)
 }
 static inline aset aset_one(unsigned a)
 {
-    /* Atoms are numbered below 64; bound/checker.c always finds one. */
+    /* Atoms are numbered below 64; witness/checker.c always finds one. */
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     return (aset)1 << a;
 }

@@ -9,7 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "bound/words.h"
+#include "bound/advice.h"
+#include "bound/bound_explain.h"
 
 enum { MAX_SET = 3, MAX_CANDIDATES = 200, MAX_ADVICE = 6, LARGE = 1000 };
 enum { GUESS = 7 }; /* stands for k where a plan must be chosen */

@@ -8,6 +8,7 @@
 #define BOUND_BOUND_H
 
 #include "logic/logic.h"
+#include "witness/witness.h"
 
 struct bound_relation {
     uint32_t table;
@@ -19,21 +20,6 @@ struct bound_advice {
     struct str
         constraint;   /* "patdoc: pat -> doc <= k"; several joined by "; " */
     struct str upper; /* expression in k: "k", "k1*k2", "2*k" */
-};
-
-/* A pair of neighbouring databases, values as text. */
-struct bound_row {
-    uint32_t table;
-    struct str *vals;
-    size_t n_vals;
-};
-struct bound_witness {
-    struct bound_row *rows; /* the smaller database */
-    size_t n_rows;
-    struct bound_row insert;
-    u128 before, after;
-    bool family; /* for "inf": grows with n */
-    u128 n;
 };
 
 struct bound {
@@ -54,7 +40,7 @@ struct bound {
     struct bound_advice *advice;
     size_t n_advice;
     bool has_witness;
-    struct bound_witness witness;
+    struct witness witness;
     struct str explanation; /* several lines of plain words */
 };
 

@@ -16,7 +16,7 @@
 #include <glpk.h>
 #include <math.h>
 
-#include "bound/steps.h"
+#include "bound/degree_steps.h"
 #include "num/rat.h"
 
 enum { LP_MAX_VARS = 8, MAX_DENOMINATOR = 120, MAX_ROOT_BITS = 1 << 18 };

@@ -5,7 +5,7 @@
  * in it.
  */
 #include "bound/bound.h"
-#include "bound/steps.h"
+#include "bound/degree_steps.h"
 
 enum { OUTPUTS_WORK = 2000000 };
 

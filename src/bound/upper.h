@@ -4,7 +4,7 @@
 #ifndef BOUND_UPPER_H
 #define BOUND_UPPER_H
 
-#include "bound/steps.h"
+#include "bound/degree_steps.h"
 
 struct upper_atom { /* what one row in the part of this atom brings about */
     u128 walk, plan, lp;
@@ -39,9 +39,12 @@ enum status upper_make(struct arena *a, struct tab *t, struct work *work,
 u128 upper_max(const struct upper *u);
 const struct upper_table *upper_find(const struct upper *u, uint32_t table);
 
-/* A constraint that t breaks as it stands (as a database): `rows` gets more
- * than k atoms with one x and different y. NULL: t satisfies all. */
-const struct dep *tab_violation(const struct tab *t, uint32_t *rows,
-                                uint32_t max_rows, uint32_t *n_rows);
+/*
+ * The largest number of answers that one row of table can bring about, given
+ * bounds u[i] for the atom i of phi alone. Never more than the sum of the u.
+ */
+enum status tighten(struct arena *a, const struct tab *phi, uint32_t table,
+                    const u128 *u, struct work *work, u128 *out,
+                    struct err *err) WARN_UNUSED;
 
 #endif

@@ -9,8 +9,8 @@
  *
  * Or every key that occurs, by one walk that has its variables on its path.
  */
-#include "join/acyclic.h"
-#include "join/rows.h"
+#include "join/jointree/acyclic.h"
+#include "join/rows/rows.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * The engine's entry points: opening, remembering, and turning each question
  * into a request.
  */
-#include "join/impl.h"
+#include "join/join_int.h"
 
 #include <string.h>
 

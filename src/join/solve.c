@@ -5,15 +5,18 @@
  * multiply. A component becomes a graph if its factors have at most two
  * variables once those that one atom alone has are counted away, and its
  * comparisons are inequalities. A graph is looked up by its key; if it is
- * new, it is planned (plan.c) and summed or searched. Everything else is
- * counted row by row if its atoms form a tree (rows.c); what is left, and
+ * new, it is planned (message_plan.c) and summed or searched. Everything else
+ * is counted row by row if its atoms form a tree (rows.c); what is left, and
  * every number beyond 64 bits on the way, is the walker's.
  */
-#include "join/acyclic.h"
-#include "join/rows.h"
-#include "join/solve.h"
+#include "join/jointree/acyclic.h"
+#include "join/rows/rows.h"
+#include "join/message/message.h"
 
 #include <string.h>
+
+static enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
+                               bool *fits, struct err *err);
 
 static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
                              bool *fits, struct err *err)
@@ -27,6 +30,7 @@ static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
     struct plan *p = NEW(&a, struct plan);
     enum status s = p ? plan_make(j, &a, g, p, fits, err) : err_nomem(err);
     if (s == OK && *fits) {
+        p->solve = graph_solve;
         plan_second_symmetry(p);
         s = p->root >= 0 || p->n_max ? solve_max(p, out, fits, err)
                                      : solve_sum(p, out, fits, err);
@@ -35,8 +39,9 @@ static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
     return s;
 }
 
-enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
-                        bool *fits, struct err *err)
+/* The graph's value; remembered by its key. */
+static enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
+                               bool *fits, struct err *err)
 {
     uint32_t words[G_KEY];
     size_t n = graph_key(g, words);

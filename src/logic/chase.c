@@ -13,7 +13,7 @@
  * back as a query, they are merged.)
  *
  * Cost: pairs of atoms of one table, times constraints, times rounds; the
- * order of comparisons is order.c's.
+ * order of comparisons is order_cycles.c's.
  */
 #include <string.h>
 

@@ -312,3 +312,46 @@ bool tab_private_atom(const struct tab *t, uint32_t atom)
 {
     return table_is_private(&t->q->schema->tables.p[t->atoms[atom].table]);
 }
+
+static bool same_cells(const struct tab_atom *p, const struct tab_atom *q,
+                       const uint32_t *cols, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (p->el[cols[i]] != q->el[cols[i]])
+            return false;
+    return true;
+}
+
+static uint32_t distinct_rows(const struct tab *t, const struct dep *d,
+                              uint32_t first, uint32_t *rows, uint32_t max)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < t->n_atoms && n < max; i++) {
+        const struct tab_atom *p = &t->atoms[i];
+        if (p->table != d->table ||
+            !same_cells(p, &t->atoms[first], d->x, d->n_x))
+            continue;
+        bool repeat = false;
+        for (uint32_t j = 0; j < n; j++)
+            repeat |= same_cells(p, &t->atoms[rows[j]], d->y, d->n_y);
+        if (!repeat)
+            rows[n++] = i;
+    }
+    return n;
+}
+
+const struct dep *tab_violation(const struct tab *t, uint32_t *rows,
+                                uint32_t max_rows, uint32_t *n_rows)
+{
+    for (size_t i = 0; i < t->n_deps; i++) {
+        const struct dep *d = &t->deps[i];
+        for (uint32_t j = 0; d->k < max_rows && j < t->n_atoms; j++) {
+            if (!tab_dep_applies(t, d, &t->atoms[j]))
+                continue;
+            *n_rows = distinct_rows(t, d, j, rows, (uint32_t)d->k + 1);
+            if (*n_rows > d->k)
+                return d;
+        }
+    }
+    return NULL;
+}

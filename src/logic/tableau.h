@@ -92,8 +92,8 @@ bool tab_union(struct tab *t, uint32_t x, uint32_t y);
 /* Writes representatives everywhere, drops repeated atoms, folds filters. */
 enum status tab_settle(struct arena *a, struct tab *t,
                        struct err *err) WARN_UNUSED;
-/* Makes one what lies on a cycle of <= (order.c); a strict step on it, also
- * between constants, sets unsat. */
+/* Makes one what lies on a cycle of <= (order_cycles.c); a strict step on it,
+ * also between constants, sets unsat. */
 enum status tab_chase_order(struct arena *a, struct tab *t, bool *changed,
                             struct err *err) WARN_UNUSED;
 /* Applies the constraints with k = 1 until nothing changes, then settles. */
@@ -103,6 +103,10 @@ enum status tab_chase(struct arena *a, struct tab *t,
 /* Are the elements that a constraint reads (x) never NULL in this atom? */
 bool tab_dep_applies(const struct tab *t, const struct dep *d,
                      const struct tab_atom *at);
+/* A constraint that t breaks as it stands (as a database): `rows` gets more
+ * than k atoms with one x and different y. NULL: t satisfies all. */
+const struct dep *tab_violation(const struct tab *t, uint32_t *rows,
+                                uint32_t max_rows, uint32_t *n_rows);
 /* Marks in `in` (one entry an element) all that the marked elements limit
  * through constraints with k <= max_k; NULLs are taken to match, so this is for
  * constructing databases, not for bounding. */

@@ -12,7 +12,7 @@
 #ifndef NOISE_INVERSE_H
 #define NOISE_INVERSE_H
 
-#include "noise/bits.h"
+#include "noise/random_bits.h"
 #include "num/iv.h"
 
 /* A table: enclosures at one precision, all in one array. */

@@ -5,7 +5,7 @@
 #ifndef NOISE_SAMPLER_H
 #define NOISE_SAMPLER_H
 
-#include "noise/bits.h"
+#include "noise/random_bits.h"
 #include "noise/noise.h"
 
 /* P(x) proportional to exp(-|x| s / t), for scale t/s > 0. */

@@ -10,7 +10,7 @@
 #include "release/counts.h"
 #include "release/release.h"
 
-static void json_row(struct json *j, const struct bound_row *r)
+static void json_row(struct json *j, const struct witness_row *r)
 {
     json_begin(j, '[');
     for (size_t i = 0; i < r->n_vals; i++)
@@ -24,7 +24,7 @@ static struct str table_name(const struct count *q, uint32_t t)
 }
 
 static void json_database(struct json *j, const struct count *q,
-                          const struct bound_witness *w)
+                          const struct witness *w)
 {
     json_begin(j, '{');
     for (size_t t = 0; t < q->p->schema.tables.n; t++) {
@@ -47,7 +47,7 @@ static void json_database(struct json *j, const struct count *q,
 
 static void json_witness(struct json *j, const struct count *q)
 {
-    const struct bound_witness *w = &q->bound.witness;
+    const struct witness *w = &q->bound.witness;
     json_key(j, "witness");
     if (!q->bound.has_witness) {
         json_null(j);
@@ -202,7 +202,7 @@ static void text_bound(struct sb *b, u128 v)
 }
 
 static void text_row(struct sb *b, const struct count *q,
-                     const struct bound_row *r)
+                     const struct witness_row *r)
 {
     sb_str(b, table_name(q, r->table));
     sb_char(b, '(');
@@ -215,7 +215,7 @@ enum { SHOW_ROWS = 12 };
 
 static void text_witness(struct sb *b, const struct count *q)
 {
-    const struct bound_witness *w = &q->bound.witness;
+    const struct witness *w = &q->bound.witness;
     if (!q->bound.has_witness)
         return;
     sb_cstr(b, w->family ? "witness      one of a family that grows: with "

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "release/choose.h"
-#include "release/groups.h"
+#include "release/group_keys.h"
 
 struct answer {
     str_list numbers; /* decimal texts, one for each group or just one */

@@ -8,7 +8,7 @@
 
 #include "ledger/ledger.h"
 #include "noise/noise.h"
-#include "release/groups.h"
+#include "release/group_keys.h"
 #include "release/prepare.h"
 #include "sens/sens.h"
 
@@ -51,7 +51,7 @@ struct priced {
 enum status choose_all(struct prepared *p, struct priced **out,
                        struct err *err) WARN_UNUSED;
 void priced_fini(struct prepared *p, struct priced *counts);
-/* threshold.c: the mechanism for keys that are found in private rows. */
+/* choose_threshold.c: the mechanism for keys that are found in private rows. */
 enum status choose_threshold(struct count *q, struct choice *c,
                              struct err *err) WARN_UNUSED;
 /* What choose and choose_threshold share. */

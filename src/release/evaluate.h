@@ -8,7 +8,7 @@
 
 #include "join/join.h"
 #include "num/secret.h"
-#include "release/groups.h"
+#include "release/group_keys.h"
 #include "release/prepare.h"
 #include "sens/sens.h"
 

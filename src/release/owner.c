@@ -8,7 +8,7 @@
 #include "release/answer.h"
 #include "release/counts.h"
 #include "release/evaluate.h"
-#include "release/groups.h"
+#include "release/group_keys.h"
 #include "release/release.h"
 
 /* --- count ---------------------------------------------------------------- */

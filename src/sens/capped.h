@@ -7,8 +7,8 @@
 #define SENS_CAPPED_H
 
 #include "sens/paper.h"
-#include "sens/scan.h"
-#include "sens/stretch.h"
+#include "sens/smooth_max.h"
+#include "sens/polystep.h"
 
 struct sens_capped {
     struct sens_stretch steps; /* of the state */

@@ -6,7 +6,7 @@
 #ifndef SENS_ELASTIC_H
 #define SENS_ELASTIC_H
 
-#include "sens/scan.h"
+#include "sens/smooth_max.h"
 #include "sens/sens.h"
 
 struct sens_elastic; /* in the arena; numbers freed by _fini */

@@ -7,7 +7,7 @@
 #ifndef SENS_SMOOTH_H
 #define SENS_SMOOTH_H
 
-#include "sens/scan.h"
+#include "sens/smooth_max.h"
 #include "sens/sens.h"
 
 enum sens_shape {

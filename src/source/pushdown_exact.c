@@ -14,7 +14,7 @@
  * after which the comparisons are between whole numbers and the elimination
  * goes on as ever. A variable that occurs only in <> can always take a fresh
  * value; it and its comparisons are left out. The same numbers as
- * join_max_exact: see src/join/exact.c for the argument.
+ * join_max_exact: see src/join/encode/exact.c for the argument.
  */
 #include "source/pushdown_gen.h"
 

@@ -33,7 +33,8 @@ enum status sql_refuse(struct err *err, enum construct c, long position);
 enum status sql_scan(struct arena *a, struct str text, char **clean,
                      struct str *epsilon, struct str *delta, struct err *err);
 
-/* --- tree.c: the parse tree ----------------------------------------------*/
+/* --- parse_tree.c: the parse tree
+ * ----------------------------------------------*/
 
 struct tree {
     json_t *root;

@@ -9,7 +9,7 @@
 #include "store/builder.h"
 
 #include <string.h>
-#include "store/internal.h"
+#include "store/store_int.h"
 
 /* Rows at first; and from where a column grows by a quarter. */
 enum { FIRST_ROWS = 1024, MANY_ROWS = 1 << 16 };

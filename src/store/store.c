@@ -2,7 +2,7 @@
 #include "store/store.h"
 
 #include "store/builder.h"
-#include "store/internal.h"
+#include "store/store_int.h"
 
 enum status store_nomem(const struct mem *m, struct err *err)
 {

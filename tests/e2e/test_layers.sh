@@ -12,15 +12,20 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # The file itself: each module once, naming only modules above it; every
-# folder of src/ is in it.
+# folder of src/ is in it, and every room of a module.
 check_file() { # SRC
     awk '
         /^#/ || NF == 0 { next }
         {
             sub(/:$/, "", $1)
+            above = ""
+            if (split($1, part, "/") == 2) above = part[1] "/"
             if ($1 in seen) { print "LAYERS: " $1 " stands twice"; bad = 1 }
+            if (above && !(part[1] in seen)) {
+                print "LAYERS: " $1 " stands before its module"; bad = 1
+            }
             for (i = 2; i <= NF; i++)
-                if (!($i in seen)) {
+                if (!((above $i) in seen)) {
                     print "LAYERS: " $1 " names " $i ", which is not above it"
                     bad = 1
                 }
@@ -28,8 +33,10 @@ check_file() { # SRC
         }
         END { exit bad }' "$1/LAYERS" || return 1
     local folder
-    for folder in "$1"/*/; do
-        folder=$(basename "$folder")
+    for folder in "$1"/*/ "$1"/*/*/; do
+        [ -d "$folder" ] || continue
+        folder=${folder#"$1"/}
+        folder=${folder%/}
         grep -q "^$folder:" "$1/LAYERS" || {
             echo "LAYERS: src/$folder is missing"
             return 1
@@ -37,28 +44,47 @@ check_file() { # SRC
     done
 }
 
+# may[from, to]: between modules, and between the rooms of one. The folder of
+# the module itself is the room "", which may use all rooms; the headers in it
+# are everybody's, its symbols nobody's.
+read_layers='
+    BEGIN {
+        while ((getline line < layers) > 0) {
+            if (line ~ /^#/ || line !~ /:/) continue
+            n = split(line, w, /[: ]+/)
+            if (split(w[1], part, "/") == 2) {
+                may[part[1] "/", w[1]] = may[w[1], w[1]] = 1
+                for (i = 2; i <= n; i++) may[w[1], part[1] "/" w[i]] = 1
+            } else {
+                for (i = 1; i <= n; i++) may[w[1], w[i]] = 1
+                may[w[1] "/", w[1] "/"] = 1
+            }
+        }
+    }
+    function module_of(path) { sub(/\/.*/, "", path); return path }
+    function room_of(path) { # "join/" of join/join.c, "join/walk" of join/walk/walk.c
+        if (split(path, part, "/") == 3) return part[1] "/" part[2]
+        return part[1] "/"
+    }'
+
 check_includes() { # SRC
     (cd "$1" && grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' \
         --include='*.c' --include='*.h' --include='*.def' -r .) |
-        awk -v layers="$1/LAYERS" '
-        BEGIN {
-            while ((getline line < layers) > 0) {
-                if (line ~ /^#/ || line !~ /:/) continue
-                n = split(line, w, /[: ]+/)
-                for (i = 1; i <= n; i++) may[w[1], w[i]] = 1
-            }
-        }
+        awk -v layers="$1/LAYERS" "$read_layers"'
         {
             split($0, part, ":"); file = substr(part[1], 3)
             match($0, /"[^"]*"/); target = substr($0, RSTART + 1, RLENGTH - 2)
-            from = file; sub(/\/.*/, "", from)
-            to = target
+            from = module_of(file); to = module_of(target)
             if (target == "dpcount.h" && from == "api") next
-            if (!sub(/\/.*/, "", to)) {
+            if (target !~ /\//) {
                 print file ": \"" target "\" must be written with its module"
                 bad = 1
             } else if (!((from, to) in may)) {
                 print file ": " from " may not include " target
+                bad = 1
+            } else if (from == to && room_of(target) != from "/" &&
+                       !((room_of(file), room_of(target)) in may)) {
+                print file ": " room_of(file) " may not include " target
                 bad = 1
             }
         }
@@ -69,24 +95,25 @@ check_symbols() { # LAYERS FOLDER-of-dpc_<module>.dir
     local module
     for module in $(sed -n 's/^\([a-z]*\):.*/\1/p' "$1"); do
         [ -d "$2/dpc_$module.dir" ] || continue
-        find "$2/dpc_$module.dir" -name '*.o' -print0 |
-            xargs -0 -r nm -P -g |
-            awk -v m="$module" 'NF >= 2 { print m, $2, $1 }'
-    done | awk -v layers="$1" '
-        BEGIN {
-            while ((getline line < layers) > 0) {
-                if (line ~ /^#/ || line !~ /:/) continue
-                n = split(line, w, /[: ]+/)
-                for (i = 1; i <= n; i++) may[w[1], w[i]] = 1
-            }
-        }
-        $2 == "U" || $2 == "w" { takes[$1, $3] = 1; next }
-        $2 != "V" && $2 != "W" { owner[$3] = $1; symbols++ }
+        # not the objects that a build folder keeps of files that moved
+        (cd "$2/dpc_$module.dir" && find "$module" -name '*.o' | while read -r o; do
+            [ "$o" = "${o%.c.o}" ] || [ -e "$(dirname "$1")/${o%.o}" ] || continue
+            echo "$o"
+        done | xargs -r nm -P -g -A |
+            sed 's/: / /' | awk 'NF >= 3 { print $1, $3, $2 }')
+    done | awk -v layers="$1" "$read_layers"'
+        $2 == "U" || $2 == "w" { takes[room_of($1), $3] = 1; next }
+        $2 != "V" && $2 != "W" { owner[$3] = room_of($1); symbols++ }
         END {
             for (k in takes) {
                 split(k, p, SUBSEP)
-                if ((p[2] in owner) && !((p[1], owner[p[2]]) in may)) {
-                    print p[1] " may not use " p[2] " of " owner[p[2]]
+                if (!(p[2] in owner)) continue
+                from = p[1]; to = owner[p[2]]
+                if (module_of(from) != module_of(to)) {
+                    from = module_of(from); to = module_of(to)
+                }
+                if (!((from, to) in may)) {
+                    print from " may not use " p[2] " of " to
                     bad = 1
                 }
             }
@@ -129,6 +156,10 @@ broken
 echo '#include "noise/noise.h"' >>"$scratch/copy/src/cq/cq.h"
 must_fail "an include against the order" check_includes "$scratch/copy/src"
 broken
+echo '#include "join/message/message.h"' >>"$scratch/copy/src/join/walk/walk.h"
+must_fail "an include against the order of rooms" \
+    check_includes "$scratch/copy/src"
+broken
 echo '#include "err.h"' >>"$scratch/copy/src/base/mem.c"
 must_fail "an include without module" check_includes "$scratch/copy/src"
 broken
@@ -138,15 +169,38 @@ broken
 mkdir "$scratch/copy/src/stray"
 must_fail "a folder outside LAYERS" check_file "$scratch/copy/src"
 broken
+mkdir "$scratch/copy/src/join/stray"
+must_fail "a room outside LAYERS" check_file "$scratch/copy/src"
+broken
+sed -i 's|^join/scratch:.*|join/scratch: encode|' "$scratch/copy/src/LAYERS"
+must_fail "a cycle of rooms" check_file "$scratch/copy/src"
+broken
 echo '#include "base/mem.h"' >>"$scratch/copy/cli/stray.c"
 must_fail "a program that looks inside" check_users "$scratch/copy"
 
-mkdir -p "$scratch/o/dpc_base.dir" "$scratch/o/dpc_noise.dir"
+compile() { # MODULE/[ROOM/]FILE.o, text on stdin
+    local to="$scratch/o/dpc_${1%%/*}.dir/$1"
+    mkdir -p "$(dirname "$to")"
+    cc -x c -c - -o "$to"
+}
 echo 'void noise_x(void); void base_x(void); void base_x(void) { noise_x(); }' |
-    cc -x c -c - -o "$scratch/o/dpc_base.dir/x.o"
+    compile base/x.o
 echo 'void noise_x(void); void noise_x(void) {}' |
-    cc -x c -c - -o "$scratch/o/dpc_noise.dir/x.o"
+    compile noise/x.o
 must_fail "a symbol against the order" check_symbols "$src/src/LAYERS" "$scratch/o"
+for taken in join join/graph; do # by join/encode
+    rm -rf "$scratch/o"
+    echo 'void g(void); void e(void); void e(void) { g(); }' |
+        compile join/encode/x.o
+    echo 'void g(void); void g(void) {}' | compile "$taken/x.o"
+    must_fail "a symbol of $taken that a room takes" \
+        check_symbols "$src/src/LAYERS" "$scratch/o"
+done
+rm -rf "$scratch/o"
+echo 'void e(void); void g(void); void g(void) { e(); }' |
+    compile join/graph/x.o
+echo 'void e(void); void e(void) {}' | compile join/encode/x.o
+check_symbols "$src/src/LAYERS" "$scratch/o" # a room that is named
 
 check_file "$src/src"
 check_includes "$src/src"

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Every module of src/ has a README that a newcomer can trust: the agreed
-parts, at most 100 lines, and every file of the folder named in it."""
+"""Every module of src/ and every room in it has a README that a newcomer can
+trust: the agreed parts, at most 100 lines, and every file of the folder named
+in it."""
 import os
 import sys
 
 SOURCE = os.environ["DPC_SOURCE"]
 PARTS = ["purpose", "takes", "invariants", "files", "tested"]
+ROOM_PARTS = ["purpose", "files"]
 MAX_LINES = 100
 
 
-def findings(module, names, text):
+def findings(module, names, text, parts=PARTS):
     out = []
     if text is None:
         return [f"src/{module}: there is no README.md"]
     headings = [line.lower() for line in text.split("\n") if line.startswith(("#", "**"))]
-    for part in PARTS:
+    for part in parts:
         if not any(part in h for h in headings):
             out.append(f"src/{module}/README.md: no part about \"{part}\"")
     if text.count("\n") > MAX_LINES:
@@ -34,21 +36,32 @@ def self_check():
     assert findings("m", ["x.c"], good.replace("## tested", ""))
     assert findings("m", ["x.c"], good + "\n" * 101)
     assert findings("m", ["x.c"], None)
+    assert not findings("m/r", ["x.c"], "# Purpose\n# Files\nx.c", ROOM_PARTS)
+    assert findings("m/r", ["x.c"], "# Purpose\nx.c", ROOM_PARTS)
+
+
+def folders(src):
+    """Modules with the parts their READMEs have, and rooms with theirs."""
+    for module in sorted(os.listdir(src)):
+        if not os.path.isdir(os.path.join(src, module)):
+            continue
+        yield module, PARTS
+        for room in sorted(os.listdir(os.path.join(src, module))):
+            if os.path.isdir(os.path.join(src, module, room)):
+                yield os.path.join(module, room), ROOM_PARTS
 
 
 def main():
     self_check()
     bad = []
     src = os.path.join(SOURCE, "src")
-    for module in sorted(os.listdir(src)):
+    for module, parts in folders(src):
         folder = os.path.join(src, module)
-        if not os.path.isdir(folder):
-            continue
         names = sorted(n for n in os.listdir(folder) if n.endswith((".c", ".h", ".def")))
         path = os.path.join(folder, "README.md")
         text = open(path, encoding="utf-8").read() if os.path.exists(path) else None
         if names:
-            bad += findings(module, names, text)
+            bad += findings(module, names, text, parts)
     print("\n".join(bad) or "every module has its README")
     return 1 if bad else 0
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "join/impl.h"
+#include "join/join_int.h"
 
 void world_read(struct world *w, const char *rule)
 {

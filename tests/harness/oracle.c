@@ -321,7 +321,7 @@ enum { W_ROWS = 400 };
 
 struct recount {
     const struct o_query *q;
-    const struct bound_row *row[W_ROWS];
+    const struct witness_row *row[W_ROWS];
     int rel[W_ROWS], n, without;
     struct str val[O_VARS];
     bool has[O_VARS];
@@ -430,7 +430,7 @@ static int recount_without(struct recount *c, int without)
 
 /* Does the witness show what it says? */
 static bool witness_holds(const struct o_query *q, const struct schema *s,
-                          const struct bound_witness *w)
+                          const struct witness *w)
 {
     static struct recount c;
     memset(&c, 0, sizeof c);

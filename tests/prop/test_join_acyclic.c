@@ -6,7 +6,7 @@
  */
 #include "harness/join_case.h"
 #include "harness/join_world.h"
-#include "join/impl.h"
+#include "join/join_int.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "join/impl.h"
+#include "join/join_int.h"
 
 enum { COLUMNS = 3, ROWS = 40 };
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "join/rows.h"
+#include "join/rows/rows.h"
 
 enum { CASES = 30000, ASKS = 4 };
 

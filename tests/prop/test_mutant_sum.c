@@ -12,7 +12,7 @@ static u128 larger(u128 a, u128 b)
 }
 
 #define u128_add_inf larger
-#include "bound/tighten.c"
+#include "bound/selfjoin_tighten.c"
 #include "bound/upper.c"
 
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include "harness/rules.h"
 #include "harness/universe.h"
-#include "sens/stretch.h"
+#include "sens/polystep.h"
 
 static const struct {
     const char *rule, *public, *constraint;

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include "harness/universe.h"
 #include "num/rat.h"
-#include "sens/stretch.h"
+#include "sens/polystep.h"
 
 enum { COORDS = 7, RELATIONS = 3, TERMS = 6, SPLITS = 2 };
 

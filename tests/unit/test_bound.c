@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "bound/bound.h"
-#include "bound/checker.h"
+#include "witness/checker.h"
 #include "harness/rules.h"
 
 static struct bound analyse(struct rules *r, const char *rule)

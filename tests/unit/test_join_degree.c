@@ -4,7 +4,7 @@
  * which it has to say that it knows nothing.
  */
 #include "harness/join_case.h"
-#include "join/forest.h"
+#include "join/jointree/jointree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

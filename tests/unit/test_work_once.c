@@ -12,7 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bound/words.h"
+#include "bound/advice.h"
+#include "bound/bound_explain.h"
 #include "harness/scratch.h"
 #include "release/release.h"
 #include "sens/state.h"

@@ -1,0 +1,385 @@
+/*
+ * Making and changing graphs: see graph.h.
+ */
+#include "join/graph/graph.h"
+
+#include <string.h>
+
+/* --- from a request ------------------------------------------------------ */
+
+struct drawing {
+    struct join *j;
+    const struct request *r;
+    struct arena *a;
+    struct graph *g;
+    uint8_t place[MAX_VARS]; /* of a variable in the graph */
+    vset local;              /* variables that one atom counts away */
+    bool fits;
+    struct err *err;
+};
+
+/* Variables of one atom only, neither boundary nor compared. A variable that
+ * is counted must not be counted inside an exists. */
+static vset local_vars(const struct join *j, const struct request *r)
+{
+    vset once = 0, twice = r->boundary;
+    ASET_EACH (i, r->f) {
+        twice |= once & j->atoms[i].set;
+        once |= j->atoms[i].set;
+    }
+    for (uint32_t i = 0; i < r->n_cmps; i++)
+        twice |= vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r);
+    vset local = once & ~twice;
+    ASET_EACH (i, r->f) {
+        vset set = j->atoms[i].set;
+        if (set & ~local & ~r->outs & ~r->boundary)
+            local &= ~(set & r->outs);
+    }
+    return local;
+}
+
+static enum walk_kind kind_of(const struct request *r, uint32_t v)
+{
+    return vset_has(r->boundary, v) ? W_MAX
+           : vset_has(r->outs, v)   ? W_SUM
+                                    : W_EXISTS;
+}
+
+static void draw_vars(struct drawing *d)
+{
+    VSET_EACH (v, d->r->vars & ~d->local) {
+        if (d->g->n_vars == G_VARS) {
+            d->fits = false;
+            return;
+        }
+        struct gvar *x = &d->g->v[d->g->n_vars];
+        x->n = d->j->doms[d->j->dom_of[v]].n;
+        x->kind = kind_of(d->r, v);
+        d->place[v] = (uint8_t)d->g->n_vars++;
+    }
+}
+
+/* a := a * b, in a new array. */
+static enum status times(struct arena *a, struct gvar *x, const uint64_t *by,
+                         bool *fits, struct err *err)
+{
+    uint64_t *out = NEWS(a, uint64_t, x->n);
+    if (!out)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!u64_mul(x->unary ? x->unary[i] : 1, by[i], &out[i]))
+            *fits = false;
+    x->unary = out;
+    return OK;
+}
+
+static void add_name(struct gvar *x, uint32_t name)
+{
+    if (x->n_names >= G_NAMES || name == UINT32_MAX) {
+        x->n_names = G_UNNAMED;
+        return;
+    }
+    uint32_t at = x->n_names++;
+    for (; at && x->names[at - 1] > name; at--)
+        x->names[at] = x->names[at - 1];
+    x->names[at] = name;
+}
+
+/* name: of the factor, UINT32_MAX for one made on the way. */
+static enum status add_unary(struct arena *a, struct gvar *x,
+                             const uint64_t *by, uint32_t name, bool *fits,
+                             struct err *err)
+{
+    add_name(x, name);
+    if (!x->unary) {
+        x->unary = by;
+        return OK;
+    }
+    return times(a, x, by, fits, err);
+}
+
+static enum status add_pairs(struct join *j, struct graph *g, uint8_t a,
+                             uint8_t b, const struct csr *ab, bool *fits,
+                             struct err *err)
+{
+    bool wide = false;
+    for (uint32_t i = 0; i < g->n_edges; i++) {
+        struct gedge *e = &g->e[i];
+        bool same = e->a == a && e->b == b, flip = e->a == b && e->b == a;
+        if (!same && !flip)
+            continue;
+        TRY(csr_intersect(j, e->ab, same ? ab : ab->flip, &e->ab, &wide, err));
+        *fits = *fits && !wide;
+        return OK;
+    }
+    if (g->n_edges == G_EDGES) {
+        *fits = false;
+        return OK;
+    }
+    struct gedge e = {a, b, ab};
+    g->e[g->n_edges++] = e;
+    return OK;
+}
+
+static enum status draw_atom(struct drawing *d, const struct jatom *at)
+{
+    uint8_t keep[MAX_VARS], counted[MAX_VARS];
+    uint32_t n_keep = 0, n_counted = 0;
+    for (uint32_t c = 0; c < at->rel->n_cols; c++) {
+        if (!vset_has(d->local, at->vars[c]))
+            keep[n_keep++] = (uint8_t)c;
+        else if (vset_has(d->r->outs, at->vars[c]))
+            counted[n_counted++] = (uint8_t)c;
+    }
+    if (n_keep > 2) {
+        d->fits = false;
+        return OK;
+    }
+    const struct factor *f;
+    TRY(factor_make(d->j, at->rel, keep, n_keep, counted, n_counted, &f,
+                    d->err));
+    struct graph *g = d->g;
+    if (n_keep == 0) {
+        if (!u128_mul(g->scalar, f->scalar, &g->scalar))
+            return err_set(d->err, E_OVERFLOW, "a count does not fit 128 bits");
+        return OK;
+    }
+    uint8_t a = d->place[at->vars[keep[0]]];
+    if (n_keep == 1)
+        return add_unary(d->a, &g->v[a], f->unary, f->id, &d->fits, d->err);
+    return add_pairs(d->j, g, a, d->place[at->vars[keep[1]]], f->pairs,
+                     &d->fits, d->err);
+}
+
+enum status graph_make(struct join *j, const struct request *r, struct arena *a,
+                       struct graph *g, bool *fits, struct err *err)
+{
+    struct drawing d = {.j = j, .r = r, .a = a, .g = g, .err = err};
+    memset(g, 0, sizeof *g);
+    g->scalar = 1;
+    d.fits = !r->outside && !r->fixed_set && r->n_cmps <= G_NES;
+    d.local = local_vars(j, r);
+    if (d.fits)
+        draw_vars(&d);
+    for (uint32_t i = 0; d.fits && i < r->n_cmps; i++) {
+        d.fits = r->cmps[i].op == CMP_NE;
+        struct gpair p = {d.place[r->cmps[i].l], d.place[r->cmps[i].r]};
+        g->ne[g->n_nes++] = p;
+    }
+    ASET_EACH (i, r->f)
+        if (d.fits)
+            TRY(draw_atom(&d, &j->atoms[i]));
+    *fits = d.fits;
+    return OK;
+}
+
+/* --- parts --------------------------------------------------------------- */
+
+gset graph_component(const struct graph *g, gset within, unsigned from)
+{
+    gset comp = gset_one(from), before = 0;
+    while (comp != before) {
+        before = comp;
+        for (uint32_t i = 0; i < g->n_edges; i++) {
+            gset both = gset_one(g->e[i].a) | gset_one(g->e[i].b);
+            if (both & comp)
+                comp |= both & within;
+        }
+    }
+    return comp;
+}
+
+void graph_induce(const struct graph *g, gset keep, struct graph *out,
+                  uint8_t *place)
+{
+    memset(out, 0, sizeof *out);
+    out->scalar = 1;
+    for (uint32_t v = 0; v < g->n_vars; v++)
+        if (keep & gset_one(v)) {
+            place[v] = (uint8_t)out->n_vars;
+            out->v[out->n_vars++] = g->v[v];
+        }
+    for (uint32_t i = 0; i < g->n_edges; i++) {
+        struct gedge e = g->e[i];
+        if (!(keep & gset_one(e.a)) || !(keep & gset_one(e.b)))
+            continue;
+        e.a = place[e.a];
+        e.b = place[e.b];
+        out->e[out->n_edges++] = e;
+    }
+    for (uint32_t i = 0; i < g->n_nes; i++) {
+        struct gpair p = g->ne[i];
+        if (!(keep & gset_one(p.a)) || !(keep & gset_one(p.b)))
+            continue;
+        p.a = place[p.a];
+        p.b = place[p.b];
+        out->ne[out->n_nes++] = p;
+    }
+}
+
+/* --- contracting --------------------------------------------------------- */
+
+static enum status diagonal(struct arena *a, struct gvar *x,
+                            const struct csr *c, bool *fits, struct err *err)
+{
+    uint64_t *u = NEWS(a, uint64_t, x->n);
+    if (!u)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < x->n; i++)
+        u[i] = csr_weight(c, i, i);
+    return add_unary(a, x, u, UINT32_MAX, fits, err);
+}
+
+static uint8_t renamed(uint8_t v, unsigned x, unsigned y)
+{
+    return v == y ? (uint8_t)x : v;
+}
+
+static void contract_nes(struct graph *g, unsigned x, unsigned y, bool *zero)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_nes; i++) {
+        struct gpair p = {renamed(g->ne[i].a, x, y), renamed(g->ne[i].b, x, y)};
+        bool seen = false;
+        *zero = *zero || p.a == p.b;
+        for (uint32_t k = 0; k < n; k++)
+            seen = seen || (g->ne[k].a == p.a && g->ne[k].b == p.b) ||
+                   (g->ne[k].a == p.b && g->ne[k].b == p.a);
+        if (!seen)
+            g->ne[n++] = p;
+    }
+    g->n_nes = n;
+}
+
+enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
+                           unsigned x, unsigned y, bool *zero, bool *fits,
+                           struct err *err)
+{
+    struct gedge old[G_EDGES];
+    uint32_t n_old = g->n_edges;
+    struct gvar *to = &g->v[x], *from = &g->v[y];
+    memcpy(old, g->e, sizeof old);
+    contract_nes(g, x, y, zero);
+    for (uint32_t i = 0; i < n_old && !*zero; i++)
+        if (((old[i].a == x && old[i].b == y) ||
+             (old[i].a == y && old[i].b == x)) &&
+            !old[i].ab->has_loop)
+            *zero = true;
+    if (*zero)
+        return OK;
+    if (from->kind < to->kind)
+        to->kind = from->kind;
+    if (from->unary)
+        TRY(add_unary(a, to, from->unary, UINT32_MAX, fits, err));
+    from->unary = NULL;
+    g->n_edges = 0;
+    for (uint32_t i = 0; i < n_old; i++) {
+        uint8_t l = renamed(old[i].a, x, y), r = renamed(old[i].b, x, y);
+        if (l == r)
+            TRY(diagonal(a, to, old[i].ab, fits, err));
+        else
+            TRY(add_pairs(j, g, l, r, old[i].ab, fits, err));
+    }
+    return OK;
+}
+
+/* --- trimming ------------------------------------------------------------ */
+
+/* out[u] := the neighbours of u combined the way of the variable's kind. */
+static bool message(const struct gvar *w, const struct csr *c, uint64_t *out)
+{
+    for (uint32_t u = 0; u < c->n_left; u++) {
+        uint64_t sum = 0;
+        if (!w->unary && !c->w) { /* ones: only how many */
+            uint32_t n = c->off[u + 1] - c->off[u];
+            out[u] = w->kind == W_SUM ? n : n > 0;
+            continue;
+        }
+        for (uint32_t e = c->off[u]; e < c->off[u + 1]; e++) {
+            uint64_t x = w->unary ? w->unary[c->adj[e]] : 1;
+            if (c->w && !u64_mul(x, c->w[e], &x))
+                return false;
+            if (w->kind == W_SUM) {
+                if (!u64_add(sum, x, &sum))
+                    return false;
+            } else if (x > sum) {
+                sum = w->kind == W_EXISTS ? 1 : x;
+            }
+        }
+        out[u] = sum;
+    }
+    return true;
+}
+
+/* All different: each of the twins has one value less to choose from. */
+static bool falling(uint64_t *m, uint32_t n, uint32_t twins)
+{
+    for (uint32_t u = 0; u < n; u++) {
+        uint64_t v = m[u];
+        for (uint32_t i = 1; i <= twins; i++)
+            if (!u64_mul(m[u], v > i ? v - i : 0, &m[u]))
+                return false;
+    }
+    return true;
+}
+
+static bool has_ne(const struct graph *g, unsigned v)
+{
+    for (uint32_t i = 0; i < g->n_nes; i++)
+        if (g->ne[i].a == v || g->ne[i].b == v)
+            return true;
+    return false;
+}
+
+/* The one edge of v, or -1. */
+static int only_edge(const struct graph *g, unsigned v)
+{
+    int found = -1;
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        if (g->e[i].a == v || g->e[i].b == v) {
+            if (found >= 0)
+                return -1;
+            found = (int)i;
+        }
+    return found;
+}
+
+static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
+                             int edge, bool *fits, struct err *err)
+{
+    struct gedge e = g->e[edge];
+    unsigned u = e.a == v ? e.b : e.a;
+    const struct csr *c = e.a == v ? e.ab->flip : e.ab; /* from u to v */
+    uint64_t *m = NEWS(a, uint64_t, c->n_left);
+    if (!m)
+        return err_nomem(err);
+    if (!message(&g->v[v], c, m) || !falling(m, c->n_left, g->v[v].twins)) {
+        *fits = false;
+        return OK;
+    }
+    g->e[edge] = g->e[--g->n_edges];
+    return add_unary(a, &g->v[u], m, UINT32_MAX, fits, err);
+}
+
+enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
+                       bool *fits, struct err *err)
+{
+    bool again = true;
+    while (again && *fits) {
+        again = false;
+        for (unsigned v = 0; v < g->n_vars && *fits; v++) {
+            int edge = only_edge(g, v);
+            if (edge < 0 || (keep & gset_one(v)) || (*gone & gset_one(v)) ||
+                has_ne(g, v))
+                continue;
+            unsigned u = g->e[edge].a == v ? g->e[edge].b : g->e[edge].a;
+            /* twins are leaves to the end: theirs is the power */
+            if (g->v[v].kind < g->v[u].kind || g->v[u].twins)
+                continue;
+            TRY(fold_leaf(a, g, v, edge, fits, err));
+            *gone |= gset_one(v);
+            again = true;
+        }
+    }
+    return OK;
+}

@@ -1,0 +1,73 @@
+/*
+ * A component as a graph: variables with unary factors, edges with binary
+ * ones, inequalities. This is what the message engine works on; whatever
+ * does not fit (factors of three variables, order comparisons) goes to the
+ * walker.
+ *
+ * The value of a graph is max over its W_MAX variables of the sum over its
+ * W_SUM variables of [exists W_EXISTS variables] of the product of factors.
+ */
+#ifndef JOIN_GRAPH_H
+#define JOIN_GRAPH_H
+
+#include "join/graph/csr.h"
+#include "join/walk/walk.h"
+
+enum { G_VARS = 24, G_EDGES = 48, G_NES = 64, G_NAMES = 6, G_UNNAMED = 99 };
+typedef uint32_t gset; /* variables of a graph */
+
+struct gvar {
+    uint32_t n; /* ids */
+    enum walk_kind kind;
+    uint8_t twins;         /* it stands for itself and so many more, all with
+                            * the same edges and all different */
+    const uint64_t *unary; /* NULL: all one */
+    /* the factors whose product it is, rising; G_UNNAMED: not known */
+    uint32_t n_names, names[G_NAMES];
+};
+
+struct gedge {
+    uint8_t a, b;
+    const struct csr *ab;
+};
+
+struct gpair {
+    uint8_t a, b;
+};
+
+struct graph {
+    uint32_t n_vars, n_edges, n_nes;
+    struct gvar v[G_VARS];
+    struct gedge e[G_EDGES];
+    struct gpair ne[G_NES];
+    u128 scalar; /* factors without variables; 0: no result at all */
+};
+
+/* The request's graph; *fits false if it has none. */
+enum status graph_make(struct join *j, const struct request *r, struct arena *a,
+                       struct graph *g, bool *fits,
+                       struct err *err) WARN_UNUSED;
+/* Variables without edges to other members of `within`, from `from`. */
+gset graph_component(const struct graph *g, gset within, unsigned from);
+/* The graph on `keep` alone: edges and inequalities inside it. */
+void graph_induce(const struct graph *g, gset keep, struct graph *out,
+                  uint8_t *place);
+/* Variable y becomes x. *zero: a factor without results. *fits false when
+ * numbers leave 64 bits. */
+enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
+                           unsigned x, unsigned y, bool *zero, bool *fits,
+                           struct err *err) WARN_UNUSED;
+/* Counts away variables that hang on one other, except those in `keep`. */
+enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
+                       bool *fits, struct err *err) WARN_UNUSED;
+/* Words that are equal only for graphs that are equal up to the names of
+ * their variables. Returns how many, 0 if the graph has no key. */
+enum { G_KEY = 8 + G_VARS * (G_NAMES + 2) + (G_EDGES + G_NES) * 2 };
+size_t graph_key(const struct graph *g, uint32_t *out);
+
+static inline gset gset_one(unsigned v)
+{
+    return (gset)1 << v;
+}
+
+#endif

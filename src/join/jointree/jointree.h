@@ -1,0 +1,101 @@
+/*
+ * Trees of variables and their evaluation: counts as messages from the
+ * leaves to the root, once some variables (the fixed ones) have values.
+ *
+ * The support of a node is a list of ids, from the neighbours of a fixed
+ * variable, or from a child's message, or all ids. A message goes up either
+ * by push (from the child's ids to their neighbours) or by pull (from the
+ * parent's ids), whichever touches fewer pairs. Arrays are dense and reset
+ * by the list of touched ids.
+ */
+#ifndef JOIN_JOINTREE_H
+#define JOIN_JOINTREE_H
+
+#include "join/graph/graph.h"
+
+struct tlist { /* neighbours of fixed variable x */
+    uint8_t x;
+    const struct csr *c;
+};
+
+struct tnode {
+    uint8_t var, power; /* as a child: its message counts this often */
+    uint8_t n_kids, n_lists;
+    bool is_free;      /* a leaf that only limits and exclusions restrict */
+    bool is_mark;      /* a leaf of ones: kept as bytes */
+    bool above_parent; /* its id is above the parent's */
+    bool falling;      /* the power is falling: twins, all different */
+    enum walk_kind kind;
+    uint32_t n;
+    gset differ;          /* fixed variables whose id it must not have */
+    gset below;           /* fixed variables whose id it must be below */
+    uint64_t cap;         /* no value is larger; 0: not known */
+    const struct csr *up; /* from the parent's ids to this one's */
+    const uint64_t *unary;
+    uint8_t kids[G_VARS];
+    struct tlist lists[G_VARS];
+};
+
+struct tree {
+    uint32_t n_nodes; /* node 0 is the root */
+    struct tnode node[G_VARS];
+};
+
+/* What is restricted besides the graph's own inequalities. */
+struct tree_limits {
+    gset below_first; /* variables below the variable `first` */
+    uint8_t first;
+};
+
+/* The tree over `comp` rooted at `root`; edges to `fixed` become lists. With
+ * `spanning`, edges beyond a tree are dropped and kinds do not matter (an
+ * upper bound); else *ok is false if there are such edges or if a sum would
+ * stand inside an exists or a max inside a sum. */
+void tree_make(const struct graph *g, gset comp, gset fixed, unsigned root,
+               const struct tree_limits *lim, bool spanning, struct tree *t,
+               bool *ok);
+
+struct nwork {
+    uint64_t *val;
+    uint8_t *mark, *mark_buf; /* mark: set while the node is a mark */
+    uint32_t *ids;            /* the support */
+    uint32_t n_ids;
+    uint64_t top; /* largest value */
+};
+
+/* Scratch of one thread, for one tree at a time. */
+struct twork {
+    struct arena arena;
+    struct nwork node[G_VARS];
+    uint64_t *acc; /* a pushed message */
+    uint32_t *acc_ids;
+    bool wide; /* a number left 64 bits: the result does not count */
+};
+
+/* Room for trees of n_nodes nodes over at most n_ids ids. */
+enum status twork_open(struct twork *w, struct mem *m, uint32_t n_nodes,
+                       uint32_t n_ids, struct err *err) WARN_UNUSED;
+void twork_close(struct twork *w);
+
+/* Fills w->node[0] with the root's values. `only` (may be NULL): the ids
+ * that are of interest, rising or not. Call twork_reset afterwards. */
+void tree_eval(const struct tree *t, struct twork *w, const uint32_t *fixed,
+               const uint32_t *only, uint32_t n_only);
+/* The same in two steps, so that the ids of interest can be chosen when the
+ * children's messages are known. */
+void tree_eval_kids(const struct tree *t, struct twork *w,
+                    const uint32_t *fixed);
+void tree_eval_root(const struct tree *t, struct twork *w,
+                    const uint32_t *fixed, const uint32_t *only,
+                    uint32_t n_only);
+/* After tree_eval_kids: a root id with fewer neighbours than this in the
+ * first child has no value above `above`; 0: nothing is known, as always
+ * without tree_degree_bounds. */
+bool tree_degree_bounds(const struct tree *t);
+uint32_t tree_least_degree(const struct tree *t, const struct twork *w,
+                           uint64_t above);
+void tree_reset(const struct tree *t, struct twork *w);
+/* Sum of the root's values (any of them for W_EXISTS, max for W_MAX). */
+u128 tree_total(const struct tree *t, const struct twork *w);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * One atom counted away into another: see rows.h.
+ *
+ * Rows that agree in the common variables form a group. Within it:
+ *
+ *   no order     the sum of the group
+ *   one variable here is ordered against variables there, from below or above
+ *                or both: rows sorted by it, with running sums; a row there
+ *                asks for a range of ids, and gets the difference of two sums
+ *   two variables here: rows are added in the order of the first to sums by
+ *                the second (a Fenwick tree), and every row there asks when
+ *                its bounds on the first are reached
+ *
+ * Inequalities are signed sums: all rows, less those where the two are equal,
+ * which is one more common variable. Sums wrap in between, but all true
+ * numbers are below 2^62, so that what remains is exact.
+ *
+ * Cost: O((rows + ids) log) for each of the signed sums.
+ */
+#include "join/rows/rows.h"
+
+#include <string.h>
+
+struct fold {
+    struct rows_link l;
+    struct arena a; /* scratch of one signed sum */
+    uint64_t *out;  /* by row there */
+    bool minus;
+};
+
+/* --- one signed sum --------------------------------------------------------
+ */
+
+static uint64_t weight(const struct fold *k, uint32_t row)
+{
+    return k->l.from->w ? k->l.from->w[row] : 1;
+}
+
+static uint32_t group(const struct fold *k, int side, uint32_t row)
+{
+    return rows_group_of(&k->l, side, row);
+}
+
+static void add(const struct fold *k, uint32_t row, uint64_t v)
+{
+    k->out[row] += k->minus ? 0 - v : v;
+}
+
+static enum status plain_sums(struct fold *k, struct err *err)
+{
+    uint64_t *sum = NEWS(&k->a, uint64_t, k->l.g.n);
+    if (!sum)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < k->l.from->n; i++)
+        sum[group(k, 0, i)] += weight(k, i);
+    for (uint32_t i = 0; i < k->l.to->n; i++)
+        add(k, i, sum[group(k, 1, i)]);
+    return OK;
+}
+
+static enum status range_sums(struct fold *k, struct err *err)
+{
+    struct rows_sorted s;
+    uint32_t n = k->l.from->n;
+    uint64_t *sum = NEWS(&k->a, uint64_t, (size_t)n + 1);
+    if (!sum)
+        return err_nomem(err);
+    TRY(rows_sort(&k->l, &k->a, &s, err));
+    for (uint32_t i = 0; i < n; i++)
+        sum[i + 1] = sum[i] + weight(k, s.rows[i]);
+    for (uint32_t i = 0; i < k->l.to->n; i++) {
+        struct rows_span t = rows_range(&k->l, &s, i);
+        add(k, i, sum[t.hi] - sum[t.lo]);
+    }
+    return OK;
+}
+
+/* --- two ordered variables --------------------------------------------------
+ */
+
+/* Sums by the second variable, of the rows added so far. */
+struct fenwick {
+    uint64_t *sum;
+    uint32_t n;
+};
+
+static void fenwick_add(struct fenwick *f, uint32_t id, uint64_t v)
+{
+    for (uint32_t i = id + 1; i <= f->n; i += i & (0 - i))
+        f->sum[i] += v;
+}
+
+static uint64_t fenwick_below(const struct fenwick *f, uint32_t id)
+{
+    uint64_t v = 0;
+    for (uint32_t i = id; i; i -= i & (0 - i))
+        v += f->sum[i];
+    return v;
+}
+
+/* A row there asks for the rows here whose first variable is below a bound:
+ * at its upper bound to add, at its lower to take away. */
+struct asks {
+    uint32_t n;
+    uint32_t *row; /* twice the row, one more to take away */
+    uint32_t *bound, *group, *order;
+};
+
+static void ask(struct asks *q, uint32_t row, uint32_t bound, uint32_t g)
+{
+    q->row[q->n] = row;
+    q->bound[q->n] = bound;
+    q->group[q->n++] = g;
+}
+
+static enum status list_asks(struct fold *k, struct asks *q, struct err *err)
+{
+    size_t most = 2 * (size_t)k->l.to->n;
+    uint32_t ids = k->l.y_size[0] > k->l.g.n ? k->l.y_size[0] : k->l.g.n;
+    q->row = NEWS(&k->a, uint32_t, most);
+    q->bound = NEWS(&k->a, uint32_t, most);
+    q->group = NEWS(&k->a, uint32_t, most);
+    if (!q->row || !q->bound || !q->group)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < k->l.to->n; i++) {
+        struct rows_span t = rows_allowed(&k->l, 0, i);
+        struct rows_span u = rows_allowed(&k->l, 1, i);
+        if (t.lo >= t.hi || u.lo >= u.hi)
+            continue;
+        ask(q, 2 * i, t.hi, group(k, 1, i));
+        if (t.lo)
+            ask(q, 2 * i + 1, t.lo, group(k, 1, i));
+    }
+    uint32_t *by_bound = NEWS(&k->a, uint32_t, q->n);
+    uint32_t *count = NEWS(&k->a, uint32_t, (size_t)ids + 3);
+    q->order = NEWS(&k->a, uint32_t, q->n);
+    if (!by_bound || !count || !q->order)
+        return err_nomem(err);
+    sort_pass(q->bound, k->l.y_size[0] + 1, q->n, NULL, by_bound, count);
+    sort_pass(q->group, k->l.g.n, q->n, by_bound, q->order, count);
+    return OK;
+}
+
+static void answer(struct fold *k, const struct fenwick *f, uint32_t row)
+{
+    struct rows_span u = rows_allowed(&k->l, 1, row / 2);
+    uint64_t v = fenwick_below(f, u.hi) - fenwick_below(f, u.lo);
+    add(k, row / 2, row % 2 ? 0 - v : v);
+}
+
+static enum status plane_sums(struct fold *k, struct err *err)
+{
+    struct rows_sorted s;
+    struct asks q = {0};
+    struct fenwick f = {NULL, k->l.y_size[1]};
+    TRY(rows_sort(&k->l, &k->a, &s, err));
+    TRY(list_asks(k, &q, err));
+    f.sum = NEWS(&k->a, uint64_t, (size_t)f.n + 1);
+    if (!f.sum)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < q.n;) {
+        uint32_t g = q.group[q.order[i]], at = s.off[g];
+        for (; i < q.n && q.group[q.order[i]] == g; i++) {
+            uint32_t bound = q.bound[q.order[i]];
+            for (; at < s.off[g + 1] && k->l.y_col[0][s.rows[at]] < bound; at++)
+                fenwick_add(&f, k->l.y_col[1][s.rows[at]],
+                            weight(k, s.rows[at]));
+            answer(k, &f, q.row[q.order[i]]);
+        }
+        while (at-- > s.off[g])
+            fenwick_add(&f, k->l.y_col[1][s.rows[at]],
+                        0 - weight(k, s.rows[at]));
+    }
+    return OK;
+}
+
+/* --- all of them ------------------------------------------------------------
+ */
+
+/* `equal`: the inequalities that are taken as equalities. */
+static enum status add_term(struct fold *k, uint32_t equal, struct err *err)
+{
+    k->minus = __builtin_popcount(equal) % 2;
+    arena_init(&k->a, k->l.x->j->mem);
+    enum status s = rows_link_group(&k->l, &k->a, equal, err);
+    if (s == OK)
+        s = k->l.n_ys == 0   ? plain_sums(k, err)
+            : k->l.n_ys == 1 ? range_sums(k, err)
+                             : plane_sums(k, err);
+    arena_fini(&k->a);
+    return s;
+}
+
+static bool sums_fit(const struct rows_atom *x)
+{
+    uint64_t sum = x->w ? 0 : x->n;
+    for (uint32_t i = 0; x->w && i < x->n; i++)
+        if (!u64_add(sum, x->w[i], &sum))
+            return false;
+    return sum < ROWS_MOST;
+}
+
+static enum status multiply(struct fold *k, struct rows_atom *to, bool exists,
+                            struct err *err)
+{
+    bool fresh = !to->w;
+    if (fresh)
+        to->w = NEWS(k->l.x->a, uint64_t, to->n);
+    if (!to->w)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < to->n; i++) {
+        uint64_t v = exists ? k->out[i] > 0 : k->out[i];
+        if (fresh)
+            to->w[i] = v;
+        else if (!u64_mul(to->w[i], v, &to->w[i]))
+            k->l.x->fits = false;
+    }
+    return OK;
+}
+
+enum status rows_fold(struct rows *x, const struct rows_atom *from,
+                      struct rows_atom *to, bool exists, struct err *err)
+{
+    struct arena a;
+    arena_init(&a, x->j->mem);
+    struct fold *k = NEW(&a, struct fold);
+    uint64_t *out = NEWS(&a, uint64_t, to->n);
+    enum status s = k && out ? OK : err_nomem(err);
+    if (s == OK) {
+        k->out = out;
+        rows_link_open(x, from, to, &k->l);
+        x->fits = x->fits && sums_fit(from);
+    }
+    for (uint32_t t = 0; s == OK && x->fits && t < 1u << k->l.n_nes; t++)
+        s = join_cancelled(x->j) ? err_set(err, E_CANCELLED, "cancelled")
+                                 : add_term(k, t, err);
+    if (s == OK && x->fits)
+        s = multiply(k, to, exists, err);
+    arena_fini(&a);
+    return s;
+}

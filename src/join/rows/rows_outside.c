@@ -1,0 +1,143 @@
+/*
+ * Filters treated exactly, row by row (see exact.c): a variable outside F is
+ * an atom of one column, the positions that it may take, and in the boundary.
+ *
+ * Nothing is counted in such an atom, so most of them go before anything is:
+ *
+ *   one that is compared with another of them only matters by whether the
+ *   other leaves it a position;
+ *   one that is only a lower bound, or only an upper bound, of what it is
+ *   compared with: at its least, or largest, position every row passes that
+ *   passes at any other. Counts never fall when more rows pass, so no other
+ *   position has to be tried.
+ *
+ * What is left is searched like any other boundary.
+ */
+#include "join/rows/rows.h"
+
+static enum status open_positions(struct rows *x, uint32_t v,
+                                  struct rows_atom *e, struct err *err)
+{
+    uint32_t most = rows_ids(x, v) - 1; /* see walk_plan.c */
+    uint32_t *pos = NEWS(x->a, uint32_t, most);
+    e->vars = NEWS(x->a, uint32_t, 1);
+    e->cols = NEWS(x->a, const uint32_t *, 1);
+    if (!pos || !e->vars || !e->cols)
+        return err_nomem(err);
+    for (uint32_t at = 0; at < most; at++)
+        if (exact_allows(x->j, x->r, v, at))
+            pos[e->n++] = at;
+    e->is_outside = true;
+    e->set = vset_one(v);
+    e->n_cols = 1;
+    e->vars[0] = v;
+    e->cols[0] = pos;
+    return OK;
+}
+
+enum status rows_open_outside(struct rows *x, struct err *err)
+{
+    VSET_EACH (v, x->r->outside)
+        TRY(open_positions(x, v, &x->atoms[x->n++], err));
+    return OK;
+}
+
+/* --- which way it is compared -----------------------------------------------
+ */
+
+enum way { WAY_NONE, WAY_LEAST, WAY_LARGEST, WAY_BOTH };
+
+static vset live_vars(const struct rows *x, bool outside)
+{
+    vset s = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!x->atoms[i].gone && x->atoms[i].is_outside == outside)
+            s |= x->atoms[i].set;
+    return s;
+}
+
+/* How the variable is compared with variables of F, if with those only. */
+static enum way way_of(const struct rows *x, uint32_t v)
+{
+    vset inside = live_vars(x, false), outside = live_vars(x, true);
+    unsigned way = WAY_NONE;
+    for (uint32_t i = 0; i < x->r->n_cmps; i++) {
+        const struct jcmp *c = &x->r->cmps[i];
+        uint32_t other = c->l == v ? c->r : c->l;
+        if ((c->l != v && c->r != v) || !vset_has(inside | outside, other))
+            continue;
+        if (c->op == CMP_NE || vset_has(outside, other))
+            return WAY_BOTH;
+        way |= c->l == v ? WAY_LEAST : WAY_LARGEST;
+    }
+    return (enum way)way;
+}
+
+/* The only position worth trying becomes the only row. */
+static void keep_extreme(struct rows_atom *e, enum way way)
+{
+    uint32_t best = e->n;
+    for (uint32_t i = 0; i < e->n; i++)
+        if ((!e->w || e->w[i]) && (best == e->n || way == WAY_LARGEST))
+            best = i; /* positions rise */
+    if (best < e->n)
+        e->cols[0] += best;
+    e->n = best < e->n;
+    e->w = NULL;
+}
+
+/* --- going ------------------------------------------------------------------
+ */
+
+/* The one row of e against every atom of F that it is compared with; without
+ * one there is no result. */
+static enum status apply(struct rows *x, const struct rows_atom *e,
+                         struct err *err)
+{
+    for (uint32_t i = 0; i < x->n && x->fits; i++) {
+        struct rows_atom *f = &x->atoms[i];
+        if (!f->gone && f != e && !f->is_outside)
+            TRY(rows_fold(x, e, f, true, err));
+    }
+    return OK;
+}
+
+static void leave(struct rows *x, struct rows_atom *e)
+{
+    e->gone = true;
+    x->boundary &= ~e->set;
+}
+
+static enum status go(struct rows *x, struct rows_atom *e, struct err *err)
+{
+    for (uint32_t i = 0; i < x->n && !e->gone; i++) {
+        struct rows_atom *f = &x->atoms[i];
+        if (f == e || f->gone || !f->is_outside || !rows_is_ear(x, e, f))
+            continue;
+        TRY(rows_fold(x, e, f, true, err));
+        leave(x, e);
+    }
+    enum way way = e->gone ? WAY_BOTH : way_of(x, e->vars[0]);
+    if (way == WAY_BOTH || !live_vars(x, false))
+        return OK;
+    keep_extreme(e, way);
+    TRY(apply(x, e, err));
+    leave(x, e);
+    return OK;
+}
+
+enum status rows_fold_outside(struct rows *x, struct err *err)
+{
+    bool went = true;
+    while (went && x->fits) {
+        went = false;
+        for (uint32_t i = 0; i < x->n && x->fits; i++) {
+            struct rows_atom *e = &x->atoms[i];
+            if (!e->is_outside || e->gone)
+                continue;
+            TRY(go(x, e, err));
+            went = went || e->gone;
+        }
+    }
+    return OK;
+}

@@ -1,0 +1,351 @@
+/* The keys of GROUP BY: see group_keys.h. */
+#include "release/group_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+
+typedef VEC(struct value) value_list;
+
+static int compare(const void *a, const void *b)
+{
+    return value_cmp(a, b);
+}
+
+static void sort_unique(value_list *l)
+{
+    size_t n = 0;
+    if (l->n)
+        qsort(l->p, l->n, sizeof *l->p, compare);
+    for (size_t i = 0; i < l->n; i++)
+        if (!n || !value_eq(&l->p[n - 1], &l->p[i]))
+            l->p[n++] = l->p[i];
+    l->n = n;
+}
+
+static bool contains(const value_list *l, const struct value *v)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (value_eq(&l->p[i], v))
+            return true;
+    return false;
+}
+
+static enum status add_value(struct count *q, value_list *l, struct value v,
+                             struct err *err)
+{
+    if (contains(l, &v))
+        return OK;
+    return VEC_PUSH(&q->p->arena, l, v) ? OK : err_nomem(err);
+}
+
+/* --- declared keys -------------------------------------------------------- */
+
+static struct str key_name(const struct count *q, uint32_t col)
+{
+    if (col < q->p->n_group_names)
+        return q->p->group_names[col];
+    const struct term *t = &q->query->outs[col];
+    return t->kind == TERM_VAR ? q->query->vars[t->id].name : STR("");
+}
+
+static enum type key_type(const struct count *q, uint32_t col)
+{
+    const struct term *t = &q->query->outs[col];
+    return t->kind == TERM_VAR ? q->query->vars[t->id].type
+                               : q->query->consts[t->id].type;
+}
+
+static enum status read_value(struct count *q, struct str text, enum type t,
+                              struct value *out, struct err *err)
+{
+    text = str_trim(text);
+    if (text.n >= 2 && text.p[0] == '\'' && text.p[text.n - 1] == '\'')
+        text = (struct str){text.p + 1, text.n - 2};
+    if (t == T_UNKNOWN) {
+        if (!value_parse_number(&q->p->arena, text, out))
+            *out = value_text(text);
+        return OK;
+    }
+    if (!value_parse(&q->p->arena, text, t, out))
+        return err_set(err, E_VALUE, "group key \"%.*s\" is not of type %s",
+                       PSTR(text), type_name(t));
+    return OK;
+}
+
+static enum status read_list(struct count *q, struct str text, enum type t,
+                             value_list *out, struct err *err)
+{
+    while (true) {
+        const char *comma = text.n ? memchr(text.p, ',', text.n) : NULL;
+        struct str one = {text.p, comma ? (size_t)(comma - text.p) : text.n};
+        struct value v;
+        TRY(read_value(q, one, t, &v, err));
+        TRY(add_value(q, out, v, err));
+        if (!comma)
+            return OK;
+        text.n -= one.n + 1;
+        text.p = comma + 1;
+    }
+}
+
+/* "sex=F,M" is for the column sex; a list without a name for the next. */
+static enum status declared(struct count *q, uint32_t col, value_list *out,
+                            struct err *err)
+{
+    const str_list *groups = &q->p->session->opt.groups;
+    struct str name = key_name(q, col);
+    size_t unnamed = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        struct str g = groups->p[i];
+        const char *eq = g.n ? memchr(g.p, '=', g.n) : NULL;
+        struct str left = {g.p, eq ? (size_t)(eq - g.p) : 0};
+        bool mine = eq ? str_eq_nocase(str_trim(left), name) : unnamed++ == col;
+        if (eq)
+            g = (struct str){eq + 1, g.n - left.n - 1};
+        if (mine)
+            TRY(read_list(q, g, key_type(q, col), out, err));
+    }
+    return OK;
+}
+
+/* --- keys of a public table ----------------------------------------------- */
+
+static bool public_column(const struct count *q, uint32_t var,
+                          uint32_t *out_atom, uint32_t *out_col)
+{
+    const struct cq *body = q->query;
+    for (uint32_t a = 0; a < body->n_atoms; a++) {
+        if (table_is_private(&q->p->schema.tables.p[body->atoms[a].table]))
+            continue;
+        for (uint32_t c = 0; c < body->atoms[a].n_args; c++) {
+            const struct term *t = &body->atoms[a].args[c];
+            if (t->kind == TERM_VAR && t->id == var) {
+                *out_atom = a;
+                *out_col = c;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Loads one column of one public table and nothing else; of more values than
+ * there may be groups, enough to see that. */
+static enum status load_column(struct count *q, uint32_t atom, uint32_t col,
+                               struct store **out, struct err *err)
+{
+    struct cq one = *q->query;
+    struct atom at = one.atoms[atom];
+    at.args = NEWS(&q->p->arena, struct term, at.n_args);
+    if (!at.args)
+        return err_nomem(err);
+    at.args[col] = one.atoms[atom].args[col];
+    one.atoms = &at;
+    one.n_atoms = 1;
+    one.n_preds = one.n_calcs = 0;
+    TRY(store_new(&q->p->session->mem, &q->p->schema, out, err));
+    return source_load_once(q->p->source, &one, MAX_GROUPS + 1, *out, err);
+}
+
+static enum status copy_values(struct count *q, const struct store_column *c,
+                               size_t n, value_list *out, struct err *err)
+{
+    for (size_t row = 0; row < n; row++) {
+        struct value v = column_value(c, row);
+        if (v.is_null)
+            continue;
+        if (out->n && value_eq(&out->p[out->n - 1], &v))
+            continue;
+        if (v.s.p && !(v.s = str_copy(&q->p->arena, v.s)).p)
+            return err_nomem(err);
+        if (!VEC_PUSH(&q->p->arena, out, v))
+            return err_nomem(err);
+    }
+    sort_unique(out);
+    return OK;
+}
+
+static enum status read_column(struct count *q, uint32_t atom, uint32_t col,
+                               value_list *out, struct err *err)
+{
+    struct store *st = NULL;
+    enum status s = load_column(q, atom, col, &st, err);
+    if (s == OK) {
+        const struct store_table *t = &st->tables[q->query->atoms[atom].table];
+        s = copy_values(q, &t->cols[col], t->n_rows, out, err);
+    }
+    store_free(st);
+    return s;
+}
+
+/* Read once for all counts of the request. */
+static enum status from_table(struct count *q, uint32_t atom, uint32_t col,
+                              value_list *out, struct err *err)
+{
+    struct public_column c = {.table = q->query->atoms[atom].table, .col = col};
+    struct prepared *p = q->p;
+    for (size_t i = 0; i < p->columns_read.n; i++) {
+        const struct public_column *had = &p->columns_read.p[i];
+        if (had->table == c.table && had->col == c.col) {
+            *out = (value_list){had->vals, had->n, had->n};
+            return OK;
+        }
+    }
+    TRY(read_column(q, atom, col, out, err));
+    c.vals = out->p;
+    c.n = out->n;
+    return VEC_PUSH(&p->arena, &p->columns_read, c) ? OK : err_nomem(err);
+}
+
+/* --- keys of the policy --------------------------------------------------- */
+
+/* The values that the policy lists for a column the key stands in. */
+static enum status from_policy(struct count *q, uint32_t var, value_list *out,
+                               struct err *err)
+{
+    const struct cq *body = q->query;
+    for (uint32_t a = 0; a < body->n_atoms; a++) {
+        const struct table *t = &q->p->schema.tables.p[body->atoms[a].table];
+        for (uint32_t c = 0; c < body->atoms[a].n_args; c++) {
+            const struct term *at = &body->atoms[a].args[c];
+            if (at->kind != TERM_VAR || at->id != var)
+                continue;
+            for (size_t i = 0; i < t->cols[c].n_domain; i++)
+                TRY(add_value(q, out, t->cols[c].domain[i], err));
+            if (out->n)
+                return OK;
+        }
+    }
+    return OK;
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+static enum status private_keys(struct count *q, uint32_t col, struct err *err)
+{
+    struct str name = key_name(q, col);
+    err_set(err, E_UNSUPPORTED,
+            "the keys of GROUP BY \"%.*s\" would come from private rows",
+            PSTR(name));
+    err_detail(err, "Which keys occur is private, and nobody paid for it.");
+    err_hint(err,
+             "Name the keys: --groups '%.*s=A,B,C' (each is answered, "
+             "also with no row), join a public table that lists them, or "
+             "offer --delta D, far below one over the number of rows (say "
+             "1e-9): then keys with large counts are found in the data.",
+             PSTR(name));
+    return E_UNSUPPORTED;
+}
+
+static bool offers_delta(const struct count *q)
+{
+    return q->p->owner_counts || (q->p->delta.n && !str_is(q->p->delta, "0"));
+}
+
+/* What public facts say of the keys of one column. */
+struct key_column {
+    value_list keys;
+    bool has_table, private_;
+    uint32_t atom, col; /* has_table: where the keys stand */
+};
+
+static enum status column_keys(struct count *q, uint32_t col,
+                               struct key_column *out, struct err *err)
+{
+    const struct term *t = &q->query->outs[col];
+    if (t->kind == TERM_CONST)
+        return add_value(q, &out->keys, q->query->consts[t->id], err);
+    TRY(declared(q, col, &out->keys, err));
+    if (!out->keys.n)
+        TRY(from_policy(q, t->id, &out->keys, err));
+    if (out->keys.n)
+        return OK;
+    out->has_table = public_column(q, t->id, &out->atom, &out->col);
+    out->private_ = !out->has_table;
+    return out->has_table || offers_delta(q) ? OK : private_keys(q, col, err);
+}
+
+/* Appends every combination of what is there with the values of one more
+ * column. */
+static enum status product(struct count *q, struct group_keys *k,
+                           const value_list *col, struct err *err)
+{
+    size_t old = k->n_cols ? k->n : 1, cols = k->n_cols + 1;
+    if (old * col->n > MAX_GROUPS)
+        return err_set(err, E_TOO_LARGE, "there are more than %d groups",
+                       MAX_GROUPS);
+    struct value *v = NEWS(&q->p->arena, struct value, old * col->n * cols);
+    if (!v)
+        return err_nomem(err);
+    for (size_t i = 0; i < old; i++)
+        for (size_t j = 0; j < col->n; j++) {
+            struct value *row = v + (i * col->n + j) * cols;
+            if (k->n_cols)
+                memcpy(row, k->vals + i * k->n_cols, k->n_cols * sizeof *row);
+            row[cols - 1] = col->p[j];
+        }
+    k->vals = v;
+    k->n = old * col->n;
+    k->n_cols = cols;
+    return OK;
+}
+
+/* Every combination of public keys. */
+static enum status all_keys(struct count *q, struct key_column *cols,
+                            struct group_keys *out, struct err *err)
+{
+    for (uint32_t i = 0; i < q->query->n_group; i++) {
+        struct key_column *c = &cols[i];
+        if (c->has_table && !q->p->source)
+            out->known = false;
+        else if (c->has_table)
+            TRY(from_table(q, c->atom, c->col, &c->keys, err));
+        TRY(product(q, out, &c->keys, err));
+    }
+    return OK;
+}
+
+/* The database counts given keys and lists none: said before the charge. */
+static enum status check_engine(struct count *q, struct err *err)
+{
+    if (!str_is(q->p->session->opt.engine, "sql"))
+        return OK;
+    err_set(err, E_UNSUPPORTED,
+            "the database cannot find the keys of GROUP BY in private rows");
+    err_hint(err, "Use --engine embedded, or name the keys with --groups.");
+    return E_UNSUPPORTED;
+}
+
+/* Keys to be found: what was declared of single columns only restricts them,
+ * and what stands in a public table is there by the join. */
+static enum status found_keys(struct count *q, const struct key_column *cols,
+                              struct group_keys *out, struct err *err)
+{
+    TRY(check_engine(q, err));
+    out->n_cols = q->query->n_group;
+    out->known = false;
+    out->found = q->p->keys_found = true;
+    out->only = NEWS(&q->p->arena, struct key_list, out->n_cols);
+    if (!out->only)
+        return err_nomem(err);
+    for (size_t i = 0; i < out->n_cols; i++)
+        out->only[i] = (struct key_list){cols[i].keys.p, cols[i].keys.n};
+    return OK;
+}
+
+enum status group_keys(struct count *q, struct group_keys *out, struct err *err)
+{
+    *out = (struct group_keys){.known = true};
+    uint32_t n = q->query->n_group;
+    bool found = false;
+    struct key_column *cols = NEWS(&q->p->arena, struct key_column, n + 1);
+    if (!cols)
+        return err_nomem(err);
+    for (uint32_t col = 0; col < n; col++) {
+        TRY(column_keys(q, col, &cols[col], err));
+        found = found || cols[col].private_;
+    }
+    return found ? found_keys(q, cols, out, err) : all_keys(q, cols, out, err);
+}

@@ -1,0 +1,35 @@
+/*
+ * The keys of GROUP BY, from public facts: declared with --groups or in
+ * the policy, or the values in a public table of the query. Every key gets an
+ * answer, also where no row has it. PRIVACY: that a key occurs in private rows
+ * is an answer nobody paid for, so such keys are refused, unless a delta was
+ * offered: then they are found in the data, and shown only if their noisy
+ * count reaches a threshold (PROOF.md).
+ */
+#ifndef RELEASE_GROUP_KEYS_H
+#define RELEASE_GROUP_KEYS_H
+
+#include "release/prepare.h"
+
+struct key_list {
+    struct value *vals;
+    size_t n;
+};
+
+struct group_keys {
+    struct value *vals; /* n rows of n_cols values */
+    size_t n, n_cols;
+    bool known; /* false: a public table that was not opened has them */
+    bool found; /* in private rows, behind a threshold: vals is empty */
+    struct key_list *only; /* found: by column, what was declared; n 0: any */
+};
+
+enum { MAX_GROUPS = 100000 };
+
+/* No GROUP BY: n = n_cols = 0, known. Reads public tables if the source is
+ * open. E_UNSUPPORTED if a key comes from private rows and no delta is
+ * offered. */
+enum status group_keys(struct count *q, struct group_keys *out,
+                       struct err *err) WARN_UNUSED;
+
+#endif

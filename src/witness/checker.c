@@ -1,0 +1,361 @@
+/*
+ * The checker (checker.h). Deliberately plain: it tries rows for one atom
+ * after the other, compares values with the query's own comparison, and
+ * collects distinct answers. Once all outputs have a value the rest of the
+ * query only has to be satisfiable. Steps are limited; beyond the limit the
+ * witness is not confirmed.
+ */
+#include "witness/checker.h"
+#include "base/map.h"
+
+struct counter {
+    struct arena *a;
+    const struct cq *q;
+    const struct check_row *rows;
+    size_t n_rows, without; /* row that is not there; n_rows: none */
+    struct value val[MAX_VARS];
+    bool has[MAX_VARS];
+    uint32_t order[MAX_ATOMS];
+    uint32_t answer_depth; /* atoms after which all outputs are known */
+    uint64_t steps;
+    bool tired, nomem;
+    struct map answers;
+};
+
+/* --- constraints ---------------------------------------------------------- */
+
+static bool add_values(struct sb *b, const struct check_row *row,
+                       const uint32_t *cols, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        value_print(b, &row->vals[cols ? cols[i] : i]);
+        sb_char(b, '\n');
+    }
+    return !b->failed;
+}
+
+static bool table_is_bag(const struct cq *q, uint32_t table)
+{
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        if (q->atoms[i].table == table && q->atoms[i].rowid >= 0)
+            return true;
+    return false;
+}
+
+static bool any_null(const struct check_row *row, const uint32_t *cols,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (row->vals[cols[i]].is_null)
+            return true;
+    return false;
+}
+
+/* Counts, for every value of x, the different y that go with it. A key or a
+ * bound on rows counts rows, duplicates included; a row with a NULL in x is
+ * not constrained. */
+static bool degree_holds(struct counter *c, uint32_t table,
+                         const struct degree *d)
+{
+    struct map per_x, seen;
+    bool rows = degree_counts_rows(d);
+    map_init(&per_x, c->a);
+    map_init(&seen, c->a);
+    for (size_t r = 0; r < c->n_rows; r++) {
+        struct sb x, xy;
+        bool is_new;
+        if (r == c->without || c->rows[r].table != table ||
+            any_null(&c->rows[r], d->x, d->n_x))
+            continue;
+        sb_init(&x, c->a);
+        sb_init(&xy, c->a);
+        sb_printf(&xy, "%zu\n", rows ? r : 0);
+        sb_cstr(&x, "x");
+        c->nomem |= !add_values(&x, &c->rows[r], d->x, d->n_x) ||
+                    !add_values(&xy, &c->rows[r], d->x, d->n_x) ||
+                    !add_values(&xy, &c->rows[r], d->y, d->n_y);
+        uint64_t *n = c->nomem ? NULL : map_put(&per_x, sb_view(&x), 0, NULL);
+        if (!n || !map_put(&seen, sb_view(&xy), 1, &is_new)) {
+            c->nomem = true;
+            return false;
+        }
+        if (is_new && ++*n > d->k)
+            return false;
+    }
+    return true;
+}
+
+/* Tables that are not read as bags are sets. */
+static bool rows_differ(struct counter *c, uint32_t table)
+{
+    struct map seen;
+    map_init(&seen, c->a);
+    for (size_t r = 0; r < c->n_rows; r++) {
+        struct sb b;
+        bool is_new;
+        if (r == c->without || c->rows[r].table != table)
+            continue;
+        sb_init(&b, c->a);
+        sb_cstr(&b, "r");
+        if (!add_values(&b, &c->rows[r], NULL, c->rows[r].n_vals) ||
+            !map_put(&seen, sb_view(&b), 1, &is_new)) {
+            c->nomem = true;
+            return false;
+        }
+        if (!is_new)
+            return false;
+    }
+    return true;
+}
+
+static bool nulls_hold(const struct counter *c, const struct check_row *row)
+{
+    const struct table *t = &c->q->schema->tables.p[row->table];
+    for (size_t i = 0; i < row->n_vals; i++)
+        if (row->vals[i].is_null && t->cols[i].not_null)
+            return false;
+    return true;
+}
+
+static bool constraints_hold(struct counter *c)
+{
+    const struct schema *s = c->q->schema;
+    for (uint32_t i = 0; i < s->tables.n; i++) {
+        const struct table *t = &s->tables.p[i];
+        if (!table_is_bag(c->q, i) && !rows_differ(c, i))
+            return false;
+        for (size_t j = 0; j < t->degrees.n; j++)
+            if (!degree_holds(c, i, &t->degrees.p[j]))
+                return false;
+    }
+    for (size_t r = 0; r < c->n_rows; r++)
+        if (!nulls_hold(c, &c->rows[r]))
+            return false;
+    return true;
+}
+
+/* --- matching ------------------------------------------------------------- */
+
+static const struct value *term_value(const struct counter *c, struct term t)
+{
+    if (t.kind == TERM_CONST)
+        return &c->q->consts[t.id];
+    return t.kind == TERM_VAR && c->has[t.id] ? &c->val[t.id] : NULL;
+}
+
+static bool matches(const struct value *a, const struct value *b)
+{
+    return !a->is_null && !b->is_null && type_comparable(a->type, b->type) &&
+           value_eq(a, b);
+}
+
+/* False: the row does not fit; *set gets the variables given a value. */
+static bool take_row(struct counter *c, const struct atom *at, size_t r,
+                     vset *set)
+{
+    const struct check_row *row = &c->rows[r];
+    *set = 0;
+    for (uint32_t j = 0; j < at->n_args; j++) {
+        const struct value *want = term_value(c, at->args[j]);
+        if (at->args[j].kind == TERM_ANY)
+            continue;
+        if (want) {
+            if (!matches(want, &row->vals[j]))
+                return false;
+            continue;
+        }
+        uint32_t v = at->args[j].id;
+        if (c->q->vars[v].nonnull && row->vals[j].is_null)
+            return false;
+        c->val[v] = row->vals[j];
+        c->has[v] = true;
+        *set |= vset_one(v);
+    }
+    if (at->rowid >= 0) {
+        c->val[at->rowid] = value_int((int64_t)r);
+        c->has[at->rowid] = true;
+        *set |= vset_one((unsigned)at->rowid);
+    }
+    return true;
+}
+
+static void forget(struct counter *c, vset set)
+{
+    VSET_EACH (v, set) {
+        c->has[v] = false;
+    }
+}
+
+/* A comparison one side of which has no value yet passes for now. */
+static bool cmp_passes(const struct counter *c, const struct cmp *p)
+{
+    const struct value *l = term_value(c, p->l), *r = term_value(c, p->r);
+    if (!l || !r)
+        return true;
+    if (l->is_null || r->is_null || !type_comparable(l->type, r->type))
+        return false;
+    int o = value_cmp(l, r);
+    return p->op == CMP_NE ? o != 0 : p->op == CMP_LT ? o < 0 : o <= 0;
+}
+
+static bool cmps_pass(const struct counter *c)
+{
+    for (uint32_t i = 0; i < c->q->n_cmps; i++)
+        if (!cmp_passes(c, &c->q->cmps[i]))
+            return false;
+    return true;
+}
+
+static bool eval(struct counter *c, const struct expr *e, struct value *out)
+{
+    struct err err;
+    if (expr_eval(c->a, e, c->val, out, &err) == OK)
+        return true;
+    c->nomem = true;
+    return false;
+}
+
+/* Computed columns, predicates, and the comparisons that waited for them. */
+static bool rest_passes(struct counter *c, vset *set)
+{
+    struct value v;
+    for (uint32_t i = 0; i < c->q->n_calcs; i++) {
+        const struct calc *k = &c->q->calcs[i];
+        if (!eval(c, k->e, &v))
+            return false;
+        if (c->has[k->var] && !matches(&v, &c->val[k->var]))
+            return false;
+        if (!c->has[k->var]) {
+            if (c->q->vars[k->var].nonnull && v.is_null)
+                return false;
+            c->val[k->var] = v;
+            c->has[k->var] = true;
+            *set |= vset_one(k->var);
+        }
+    }
+    for (uint32_t i = 0; i < c->q->n_preds; i++)
+        if (!eval(c, c->q->preds[i].e, &v) || v.is_null || v.i == 0)
+            return false;
+    return cmps_pass(c);
+}
+
+static struct str answer_key(struct counter *c)
+{
+    struct sb b;
+    sb_init(&b, c->a);
+    for (uint32_t i = 0; i < c->q->n_outs; i++) {
+        const struct value *v = term_value(c, c->q->outs[i]);
+        if (v)
+            value_print(&b, v);
+        sb_char(&b, '\n');
+    }
+    c->nomem |= b.failed;
+    return sb_view(&b);
+}
+
+static bool note_answer(struct counter *c)
+{
+    struct str key = answer_key(c);
+    if (!c->nomem && !map_put(&c->answers, key.p ? key : STR(""), 1, NULL))
+        c->nomem = true;
+    return true;
+}
+
+/* True: a match was found and the caller need not look for another one. */
+static bool try_atoms(struct counter *c, uint32_t depth)
+{
+    bool known = depth >= c->answer_depth;
+    if (depth == c->q->n_atoms) {
+        vset set = 0;
+        bool ok = rest_passes(c, &set) && note_answer(c);
+        forget(c, set);
+        return ok && known;
+    }
+    if (depth == c->answer_depth && c->q->n_calcs == 0) {
+        struct str key = answer_key(c);
+        if (map_find(&c->answers, key.p ? key : STR("")))
+            return true;
+    }
+    const struct atom *at = &c->q->atoms[c->order[depth]];
+    for (size_t r = 0; r < c->n_rows && !c->tired && !c->nomem; r++) {
+        vset set;
+        if (r == c->without || c->rows[r].table != at->table)
+            continue;
+        if (c->steps == 0) {
+            c->tired = true;
+            return false;
+        }
+        c->steps--;
+        bool done =
+            take_row(c, at, r, &set) && cmps_pass(c) && try_atoms(c, depth + 1);
+        forget(c, set);
+        if (done && known)
+            return true;
+    }
+    return false;
+}
+
+/* Outputs early, then whatever hangs on what is known. */
+static void choose_order(struct counter *c)
+{
+    const struct cq *q = c->q;
+    vset known = 0, outs = cq_free(q);
+    aset left = aset_first_n(q->n_atoms);
+    c->answer_depth = q->n_atoms;
+    for (uint32_t d = 0; d < q->n_atoms; d++) {
+        unsigned best = 64, score = 0;
+        if (c->answer_depth == q->n_atoms && vset_sub(outs, known))
+            c->answer_depth = d;
+        ASET_EACH (i, left) {
+            vset vars = atom_vars(q, i);
+            unsigned s = 1 + 4 * vset_count(vars & known) +
+                         2 * vset_count(vars & outs & ~known);
+            if (best == 64 || s > score) {
+                best = i;
+                score = s;
+            }
+        }
+        c->order[d] = best;
+        left &= ~aset_one(best);
+        known |= atom_vars(q, best);
+    }
+}
+
+static bool count(struct counter *c, size_t without, u128 *out)
+{
+    c->without = without;
+    map_init(&c->answers, c->a);
+    if (!constraints_hold(c))
+        return false;
+    if (!c->q->unsat)
+        try_atoms(c, 0);
+    *out = c->answers.n;
+    return !c->tired && !c->nomem;
+}
+
+enum status checker_run(struct arena *a, const struct cq *q,
+                        const struct check_row *rows, size_t n_rows,
+                        size_t insert, uint64_t steps, struct check *out,
+                        struct err *err)
+{
+    struct arena scratch;
+    *out = (struct check){.holds = false};
+    arena_init(&scratch, a->mem);
+    struct counter *c = NEW(&scratch, struct counter);
+    if (!c) {
+        arena_fini(&scratch);
+        return err_nomem(err);
+    }
+    c->a = &scratch;
+    c->q = q;
+    c->rows = rows;
+    c->n_rows = n_rows;
+    c->steps = steps;
+    choose_order(c);
+    out->holds =
+        count(c, n_rows, &out->after) && count(c, insert, &out->before);
+    out->steps = steps - c->steps;
+    bool nomem = c->nomem;
+    arena_fini(&scratch);
+    return nomem ? err_nomem(err) : OK;
+}

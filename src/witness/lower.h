@@ -1,0 +1,83 @@
+/*
+ * Lower bounds: databases built to make one row count for much. Everything
+ * here only proposes; a proposal becomes a bound when the checker, which
+ * shares no code with this, has recounted it.
+ */
+#ifndef WITNESS_LOWER_H
+#define WITNESS_LOWER_H
+
+#include "witness/selfjoin_glue.h"
+#include "witness/witness.h"
+
+/* A database under construction: rows of numbered values. The first numbers
+ * are the query's constants. Row b is the one that is inserted. */
+struct db {
+    struct arena *a;
+    const struct tab *phi;
+    VEC(struct tab_atom) rows;
+    VEC(struct value) vals;
+    uint32_t b;
+};
+
+/* How values of a kind are made up. */
+struct kinds {
+    enum type *of_el; /* for each element of phi */
+    bool ordered;     /* there are comparisons: values at random places */
+    uint64_t seed;
+    struct value *hints; /* constants of predicates, patterns made plain */
+    size_t n_hints;
+};
+
+enum status kinds_make(struct arena *a, const struct tab *phi,
+                       struct kinds *out, struct err *err) WARN_UNUSED;
+uint64_t kinds_random(struct kinds *k, uint64_t below);
+
+enum status db_init(struct arena *a, const struct tab *phi, struct db *out,
+                    struct err *err) WARN_UNUSED;
+bool db_has(const struct db *d, const struct value *v);
+/* A value that the database does not have yet, fit for element e of phi.
+ * NO_EL: the type has no more. */
+enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
+                     struct err *err) WARN_UNUSED;
+/* The row's number; a repeated row is stored once. */
+enum status db_add(struct db *d, uint32_t table, const uint32_t *el, uint32_t n,
+                   uint32_t *out, struct err *err) WARN_UNUSED;
+/* Does the database satisfy all constraints, or those on row r? */
+bool db_satisfies(const struct db *d);
+bool db_row_fits(const struct db *d, uint32_t r);
+
+/* Answers of phi that the database has only thanks to row b. U128_INF when
+ * the work ended. */
+enum status db_gain(struct arena *a, const struct db *d, struct work *work,
+                    u128 *out, struct err *err) WARN_UNUSED;
+
+struct lower {
+    struct arena *a;
+    const struct cq *q;
+    const struct tab *t;      /* the query, normalised */
+    const u128 *most;         /* by atom of t: what a row in its part brings */
+    struct tab *const *cases; /* structures that cover t; may be none */
+    size_t n_cases;
+    struct work *work;
+    struct kinds kinds;
+    uint64_t check_steps; /* the checker may still take */
+    uint32_t table;       /* of the row that changes */
+    u128 target;          /* the upper bound: no more can be reached */
+    u128 best;
+    struct witness witness; /* of best, checked */
+};
+
+/* Takes the database as the best one if it is better and the checker agrees. */
+enum status lower_offer(struct lower *l, const struct db *d,
+                        struct err *err) WARN_UNUSED;
+/* n answers hang on one row; true: the family grows without limit. */
+enum status lower_pump(struct lower *l, uint64_t n, bool *unbounded,
+                       struct err *err) WARN_UNUSED;
+/* The query itself as a database, with values tried at random: for filters
+ * that the other ways do not understand. */
+enum status lower_canonical(struct lower *l, struct err *err) WARN_UNUSED;
+enum status lower_glue(struct lower *l, struct err *err) WARN_UNUSED;
+enum status lower_blowup(struct lower *l, struct err *err) WARN_UNUSED;
+enum status lower_search(struct lower *l, struct err *err) WARN_UNUSED;
+
+#endif
