@@ -88,9 +88,13 @@ static void set_limits(const struct child_limits *l)
 
 /* PRIVACY: a core dump holds rows; RLIMIT_CORE alone does not keep a program
  * that collects dumps from getting one. */
-static void become_private(pid_t parent)
+static void become_private(pid_t parent, bool detached)
 {
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (detached) {
+        setsid();
+        return;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) /* it died before that */
         _exit(1);
@@ -174,8 +178,9 @@ static void be_child(int fd, pid_t parent, const struct child_limits *l,
     struct str message = {0};
     struct err why;
     err_clear(&why);
-    prefer_for_killing();
-    become_private(parent);
+    if (!l->detached)
+        prefer_for_killing();
+    become_private(parent, l->detached);
     ignore_terminal();
     no_terminal();
     close_others(fd, l);
@@ -205,20 +210,22 @@ static bool read_some(int fd, size_t most, struct sb *b)
     return !b->failed;
 }
 
-static void listen_to(int fd, const struct child_limits *l, struct sb *b)
+/* False: the wait was ended before the child did. */
+static bool listen_to(int fd, const struct child_limits *l, struct sb *b)
 {
     size_t most = (l->most ? l->most : MOST_BYTES) + sizeof(struct frame);
     struct pollfd p = {.fd = fd, .events = POLLIN};
     for (bool more = true; more;) {
         int pause = l->wait ? l->wait(l->ctx) : TENTH;
         if (pause < 0)
-            return;
+            return false;
         int n = poll(&p, 1, pause < TENTH ? pause : TENTH);
         if (n > 0)
             more = read_some(fd, most, b);
         else
             more = n == 0 || errno == EINTR;
     }
+    return true;
 }
 
 /* How it ended, in words for the owner. */
@@ -278,7 +285,8 @@ static enum status parent_side(struct arena *a, int fd, pid_t child,
 {
     struct sb b;
     sb_init(&b, a);
-    listen_to(fd, l, &b);
+    if (!listen_to(fd, l, &b) && l->detached)
+        return err_set(err, E_CANCELLED, "cancelled");
     int end = reap(child);
     return b.failed ? err_nomem(err)
                     : take_frame(b.p ? sb_view(&b) : STR(""), end, out, err);

@@ -28,13 +28,17 @@ struct child_limits {
      * NULL: it may take as long as it wants. */
     int (*wait)(void *ctx);
     void *ctx;
+    /* It outlives its parent, and is not ended but left alone (E_CANCELLED)
+     * when `wait` says so. */
+    bool detached;
 };
 
 /*
  * Forks; fn runs in the child and its message comes back in the arena. Only for
- * a process with one thread (child_possible). The child dies with its parent;
- * it does not hear the terminal's interrupts. Any end without a message is an
- * error: that of fn, or E_CHILD with what the system says of the end.
+ * a process with one thread (child_possible). The child dies with its parent
+ * unless it is detached; it does not hear the terminal's interrupts. Any end
+ * without a message is an error: that of fn, or E_CHILD with what the system
+ * says of the end.
  */
 enum status child_run(struct arena *a, const struct child_limits *limits,
                       child_fn *fn, void *ctx, struct str *out,

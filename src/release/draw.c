@@ -180,6 +180,7 @@ static enum status draw_left(struct release *r, struct entropy *rng,
 enum status release_draw(struct release *r, struct err *err)
 {
     struct entropy *rng = NULL;
+    TRY(evaluate_load(&r->p, &r->data, err));
     TRY(evaluate_valid(&r->p, &r->data, err));
     TRY(entropy_open(&rng, err));
     enum status st = draw_left(r, rng, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static double now(void)
 {
@@ -100,6 +101,33 @@ static enum status wanted(struct prepared *p, struct cq *out, struct err *err)
     return OK;
 }
 
+/* Would the rows of the query's tables, as many as declared bounds allow, take
+ * more than a third of the memory? PRIVACY: by declared bounds alone; where a
+ * private table has none nothing is known of it. */
+static bool public_prefers_sql(const struct prepared *p, const struct cq *q)
+{
+    double bytes = 0, room = (double)p->session->mem.limit;
+    for (uint32_t i = 0; i < q->n_atoms; i++) {
+        const struct table *t = &p->schema.tables.p[q->atoms[i].table];
+        u128 rows = p->rows_declared[q->atoms[i].table];
+        if (rows != U128_INF)
+            bytes += (double)rows * 8 * (double)t->n_cols;
+    }
+    if (!p->session->mem.limit)
+        room = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return bytes > room / 3;
+}
+
+static enum status prefers_sql(struct prepared *p, const struct cq *q,
+                               bool *out, struct err *err)
+{
+    if (!p->session->discreet)
+        return source_prefers_sql(p->source, q, p->session->mem.limit, out,
+                                  err);
+    *out = source_is_server(p->source) && public_prefers_sql(p, q);
+    return OK;
+}
+
 /* --engine; auto: the database counts what does not fit the memory. */
 static enum status use_sql(struct prepared *p, bool *out, struct err *err)
 {
@@ -108,8 +136,7 @@ static enum status use_sql(struct prepared *p, bool *out, struct err *err)
     if (!str_is(name, "auto") || p->keys_found)
         return OK;
     for (size_t i = 0; !*out && i < p->n_counts; i++)
-        TRY(source_prefers_sql(p->source, p->counts[i].query,
-                               p->session->mem.limit, out, err));
+        TRY(prefers_sql(p, p->counts[i].query, out, err));
     return OK;
 }
 
@@ -118,8 +145,10 @@ static enum status open_counter(struct prepared *p, struct evaluated *e,
                                 struct err *err)
 {
     e->progress = session_progress(p->session);
-    return source_counter_open(p->source, q, p->filters_exact, &e->progress,
-                               &out->counter, err);
+    TRY(source_counter_open(p->source, q, p->filters_exact, &e->progress,
+                            &out->counter, err));
+    source_counter_plan_only(out->counter, e->plan_only);
+    return OK;
 }
 
 /* Could the database count q? */
@@ -142,8 +171,8 @@ static enum status try_counters(struct prepared *p, struct evaluated *e,
     return OK;
 }
 
-/* PRIVACY: what auto chooses depends on the tables' sizes, so a query that
- * only the embedded engine can count is given to it rather than refused. */
+/* A query that only the embedded engine can count is given to it rather than
+ * refused if nobody named an engine. */
 enum status evaluate_engine(struct prepared *p, struct evaluated *e,
                             struct err *err)
 {
@@ -158,27 +187,55 @@ enum status evaluate_engine(struct prepared *p, struct evaluated *e,
     return OK;
 }
 
+/* What to load: columns, and queries whose rows matter. */
+struct loading {
+    struct cq columns;
+    const struct cq **asked;
+    size_t n;
+};
+
+static enum status loading_make(struct prepared *p, struct loading *l,
+                                struct err *err)
+{
+    l->n = 2 * p->n_counts;
+    l->asked = NEWS(&p->arena, const struct cq *, l->n);
+    if (!l->asked)
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        l->asked[2 * i] = p->counts[i].query;
+        l->asked[2 * i + 1] = p->counts[i].normal;
+    }
+    return wanted(p, &l->columns, err);
+}
+
+enum status evaluate_plan(struct prepared *p, struct evaluated *e,
+                          struct err *err)
+{
+    struct loading l;
+    struct store *none = NULL;
+    if (e->sql)
+        return OK;
+    TRY(loading_make(p, &l, err));
+    TRY(store_new(&p->session->mem, &p->schema, &none, err));
+    enum status s =
+        source_load_plan(p->source, &l.columns, l.asked, l.n, none, err);
+    store_free(none);
+    return s;
+}
+
 enum status evaluate_load(struct prepared *p, struct evaluated *e,
                           struct err *err)
 {
-    struct cq load;
+    struct loading l;
     double start = now();
     if (!e->chosen)
         TRY(evaluate_engine(p, e, err));
     if (e->sql)
         return OK; /* nothing to load */
-    const struct cq **asked =
-        NEWS(&p->arena, const struct cq *, 2 * p->n_counts);
-    if (!asked)
-        return err_nomem(err);
-    for (size_t i = 0; i < p->n_counts; i++) {
-        asked[2 * i] = p->counts[i].query;
-        asked[2 * i + 1] = p->counts[i].normal;
-    }
-    TRY(wanted(p, &load, err));
+    TRY(loading_make(p, &l, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     e->progress = session_progress(p->session);
-    TRY(source_load_for(p->source, &load, asked, 2 * p->n_counts, e->store,
+    TRY(source_load_for(p->source, &l.columns, l.asked, l.n, e->store,
                         &e->progress, err));
     e->seconds_load = now() - start;
     return OK;

@@ -15,13 +15,14 @@
 /* The rows of a request; with --engine sql they stay in the database. */
 struct evaluated {
     struct store *store;
-    bool chosen, sql;         /* the engine */
+    bool chosen, sql; /* the engine */
+    bool plan_only;   /* a server plans what it is asked, all answers are 0 */
     struct progress progress; /* engines keep its address */
     double seconds_load;      /* display */
 };
 void evaluated_fini(struct evaluated *e);
-/* OWNER: "sql" or "embedded". PRIVACY: what auto chose depends on the sizes of
- * private tables. */
+/* OWNER: "sql" or "embedded". PRIVACY: for a release, auto goes by public
+ * facts; for the owner's commands by the sizes of private tables. */
 const char *evaluated_engine(const struct evaluated *e);
 
 /* What counts one query: a join over the rows, or the database. */
@@ -34,6 +35,10 @@ struct engine {
  * sql, and the database cannot count one of them exactly. */
 enum status evaluate_engine(struct prepared *p, struct evaluated *e,
                             struct err *err) WARN_UNUSED;
+/* Has a server plan what evaluate_load would ask of it, and looks whether every
+ * table is there; reads no row. */
+enum status evaluate_plan(struct prepared *p, struct evaluated *e,
+                          struct err *err) WARN_UNUSED;
 /* Loads the columns that the counts need and those that a declared constraint
  * on their tables speaks of, once for all counts; chooses the engine first if
  * that was not done. With --engine sql it loads nothing. */

@@ -19,8 +19,7 @@ void prepared_init(struct prepared *p, struct session *s)
 
 void prepared_fini(struct prepared *p)
 {
-    if (p->source)
-        source_close(p->source);
+    prepare_close_source(p);
     arena_fini(&p->arena);
 }
 
@@ -94,6 +93,25 @@ static enum status read_ddl(struct prepared *p, struct err *err)
     return sql_read_ddl(&p->schema, text, path.p, err);
 }
 
+static struct source_spec spec_of(const struct prepared *p)
+{
+    const struct options *o = &p->session->opt;
+    return (struct source_spec){o->db, o->tables.p, o->tables.n};
+}
+
+enum status prepare_reopen(struct prepared *p, struct err *err)
+{
+    struct source_spec spec = spec_of(p);
+    return source_open_again(&p->session->mem, &spec, &p->schema, &p->source,
+                             err);
+}
+
+void prepare_close_source(struct prepared *p)
+{
+    source_close(p->source);
+    p->source = NULL;
+}
+
 static enum status open_source(struct prepared *p, enum source_need need,
                                struct err *err)
 {
@@ -108,7 +126,7 @@ static enum status open_source(struct prepared *p, enum source_need need,
                       "postgresql://... or --table 'name(col,col)=FILE'.");
         return E_USAGE;
     }
-    struct source_spec spec = {o->db, o->tables.p, o->tables.n};
+    struct source_spec spec = spec_of(p);
     return source_open(&p->session->mem, &spec, &p->schema, &p->source, err);
 }
 
@@ -179,9 +197,26 @@ static enum status read_filters(struct prepared *p, struct err *err)
                    "filters must be inside or exact, not \"%.*s\"", PSTR(name));
 }
 
+static u128 rows_declared(const struct table *t)
+{
+    u128 least = U128_INF;
+    for (size_t i = 0; i < t->degrees.n; i++) {
+        const struct degree *d = &t->degrees.p[i];
+        if (!d->n_x && degree_counts_rows(d) && d->k < least)
+            least = d->k;
+    }
+    return least;
+}
+
 static enum status keep_enforced(struct prepared *p, struct err *err)
 {
     struct sb b;
+    size_t n = p->schema.tables.n;
+    p->rows_declared = NEWS(&p->arena, u128, n + 1);
+    if (!p->rows_declared)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        p->rows_declared[i] = rows_declared(&p->schema.tables.p[i]);
     sb_init(&b, &p->arena);
     if (!p->keep_all)
         source_keep_enforced(p->source, &b);

@@ -42,6 +42,9 @@ struct prepared {
     /* declared of a database and not enforced by it, hence not used */
     struct str left_out;
     bool keep_all; /* check: everything that was declared */
+    /* By table: the declared bound on its rows, enforced or not; U128_INF:
+     * none. It decides what is tried, never the noise. */
+    u128 *rows_declared;
     unsigned threads;
     bool owner_counts; /* OWNER: keys may be found without a price */
     bool keys_found;   /* by group_keys: the embedded engine has to list them */
@@ -56,6 +59,10 @@ enum source_need { SOURCE_NONE, SOURCE_OPTIONAL, SOURCE_REQUIRED };
 /* Reads --schema, the catalogue, --policy, --constraint, --private, ... */
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err) WARN_UNUSED;
+/* Opens the source that was closed again: another process may have it. What
+ * was prepared stays as it is. */
+enum status prepare_reopen(struct prepared *p, struct err *err) WARN_UNUSED;
+void prepare_close_source(struct prepared *p);
 /* The budget of --policy; with --db or --schema the whole policy is read. */
 enum status prepare_budget(struct prepared *p, struct err *err) WARN_UNUSED;
 /* Reads the query, all of its counts: SQL, or a rule if it contains ":-". */

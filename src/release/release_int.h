@@ -1,7 +1,7 @@
 /*
  * One release, from the request to the answer. What the files of the pipeline
- * share: request.c asks (public), draw.c counts and draws (private),
- * release.c charges and answers.
+ * share: request.c asks and admit.c refuses (public), keeper.c charges,
+ * waits and stores, draw.c counts and draws (private), release.c answers.
  */
 #ifndef RELEASE_RELEASE_INT_H
 #define RELEASE_RELEASE_INT_H
@@ -14,24 +14,50 @@ struct release {
     struct prepared p;       /* the request: schema, source, counts */
     struct priced *priced;   /* p.n_counts of them; NULL before */
     struct released *counts; /* as many: requests to the ledger, answers */
-    struct ledger *ledger;   /* NULL: nothing is to be paid */
+    struct ledger *ledger;   /* NULL: nothing is to be paid, or not open */
     struct budget_view budget;
     struct evaluated data; /* private rows */
+    /* CLOCK_MONOTONIC nanoseconds: when the question came, when the reply is
+     * due (0: when it is ready), and how often that may be put off. */
+    int64_t start_ns, due_ns;
+    unsigned rungs;
+    bool isolated;        /* rows are read in a process of their own */
+    struct str catalogue; /* of the source, when the question came */
 };
 
 /* request.c: everything that is public. Reads the query, chooses, opens the
  * ledger. */
 enum status release_quote(struct release *r, struct str text,
                           struct err *err) WARN_UNUSED;
+/* Opens the ledger, and reads the balance. */
+enum status release_open_ledger(struct release *r, struct err *err) WARN_UNUSED;
 /* Takes what the ledger has stored, and answers that no private row can
  * change: sets `done`. */
 enum status release_known(struct release *r, struct err *err) WARN_UNUSED;
 /* Is anything left to count, and to pay? */
 bool release_left(const struct release *r);
 bool release_costs(const struct release *r);
+/* Must this count be paid and drawn? */
+bool release_charged(const struct released *x);
 
-/* draw.c: counts and draws what is left. PRIVACY: after the hold only; a
- * failure may depend on private rows. */
+/* admit.c: what else can be refused before the hold, from public facts: the
+ * engine, what a server's planner refuses, random bytes, the budget. It closes
+ * the source. */
+enum status release_admit(struct release *r, struct err *err) WARN_UNUSED;
+/* What the noise hangs on: columns, types and keys of the tables asked. */
+enum status release_catalogue(struct release *r, struct str *out,
+                              struct err *err) WARN_UNUSED;
+
+/* keeper.c: holds the charge, has the answers drawn, and stores them: in a
+ * process of its own that goes on when this one is told to stop. PRIVACY:
+ * after the hold it ends with OK, E_LOCKED, or E_LEDGER_IO. */
+enum status release_keep(struct release *r, struct err *err) WARN_UNUSED;
+
+/* To the file of --owner-log: reasons that only the owner may see. */
+void release_log(const struct release *r, const struct err *e);
+
+/* draw.c: loads, counts and draws what is left. PRIVACY: after the hold only,
+ * where something is charged; a failure may depend on private rows. */
 enum status release_draw(struct release *r, struct err *err) WARN_UNUSED;
 
 #endif

@@ -101,20 +101,25 @@ static bool all_exact(const struct release *r)
     return true;
 }
 
-static enum status open_ledger(struct release *r, struct err *err)
+enum status release_open_ledger(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
+    TRY(ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err));
+    return ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
+                          err);
+}
+
+static enum status open_ledger(struct release *r, struct err *err)
+{
     if (all_exact(r))
         return OK;
-    if (!o->ledger.n) {
+    if (!r->session->opt.ledger.n) {
         err_set(err, E_USAGE, "no ledger was given");
         err_hint(err, "Name it with --ledger FILE; the owner makes it with: "
                       "dpcount budget init --ledger FILE --epsilon E");
         return E_USAGE;
     }
-    TRY(ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err));
-    TRY(ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
-                       err));
+    TRY(release_open_ledger(r, err));
     if (r->budget.balance.composition == COMPOSE_SUM)
         for (size_t i = 0; i < r->p.n_counts; i++)
             choose_price_for_sums(&r->priced[i].choice);
@@ -201,10 +206,15 @@ bool release_left(const struct release *r)
     return false;
 }
 
+bool release_charged(const struct released *x)
+{
+    return !x->done && !x->c->choice.exact;
+}
+
 bool release_costs(const struct release *r)
 {
     for (size_t i = 0; i < r->p.n_counts; i++)
-        if (!r->counts[i].done && !r->counts[i].c->choice.exact)
+        if (release_charged(&r->counts[i]))
             return true;
     return false;
 }

@@ -34,6 +34,11 @@ struct source_spec {
 enum status source_open(struct mem *m, const struct source_spec *spec,
                         struct schema *s, struct source **out,
                         struct err *err) WARN_UNUSED;
+/* The same source once more, for another process: the schema, which had it
+ * merged already, stays as it is. */
+enum status source_open_again(struct mem *m, const struct source_spec *spec,
+                              struct schema *s, struct source **out,
+                              struct err *err) WARN_UNUSED;
 void source_close(struct source *src);
 /* E_TYPE if a column of a database has another type than the schema says. At
  * the open, and again when a policy was read since. src may be NULL. */
@@ -64,6 +69,13 @@ enum status source_load_for(struct source *src, const struct cq *columns,
                             const struct cq *const *rows, size_t n_rows,
                             struct store *st, const struct progress *p,
                             struct err *err) WARN_UNUSED;
+/* Columns, types and keys of the query's tables as a text, to see whether they
+ * are still the same. Failure is b->failed. */
+void source_catalogue(const struct source *src, const struct cq *q,
+                      struct sb *b);
+bool source_is_server(const struct source *src); /* src may be NULL */
+/* Can be read twice: no file of it is a pipe. */
+bool source_is_repeatable(const struct source *src);
 /* A commented policy file (YAML) from the catalogue alone: every table
  * private, every key found. `src` may be NULL. Failure is b->failed. */
 void source_policy(const struct schema *s, const struct source *src,

@@ -140,22 +140,23 @@ def auto_engine(server, url, folder):
     got = ask("count", ["--db", url, "--engine", "auto"], "SELECT COUNT(*) FROM knows k, person p WHERE p.id::float8 * 2 = 1")
     if got["engine"] != "embedded":
         sys.exit(f"auto: {got}")
-    # the analyst does not see the choice, the owner's log does
+    # the analyst does not see the choice, the owner's log does; it goes by what is declared, not by statistics
     ledger, log = os.path.join(folder, "auto-ledger"), os.path.join(folder, "auto-log")
     subprocess.run([PROGRAM, "budget", "init", "--ledger", ledger, "--epsilon", "10"], check=True, capture_output=True)
     release = ["--ledger", ledger, "--epsilon", "1", "--db", url, "--engine", "auto", "--owner-log", log]
     shown = []
     for tuples in ("1e12", "400"):
         subprocess.run(psql, input=f"UPDATE pg_class SET reltuples = {tuples} WHERE relname = 'knows';", text=True, check=True)
-        shown.append(ask("release", [*release, "--fresh"], "SELECT COUNT(*) FROM knows"))
+        for bound in ([], ["--constraint", f"|knows| <= {tuples.replace('1e12', '1000000000000')}"]):
+            shown.append(ask("release", [*release, *bound, "--fresh"], "SELECT COUNT(*) FROM knows"))
         full = ask("sensitivity", ["--db", url, "--engine", "auto", "--memory", "100M"], "SELECT COUNT(*) FROM knows")
         if full["engine"] != ("sql" if tuples == "1e12" else "embedded"):
             sys.exit(f"auto with {tuples} rows: {full['engine']}")
-    if sorted(shown[0]) != sorted(shown[1]) or "engine" in json.dumps(shown):
+    if len({str(sorted(s)) for s in shown}) != 1 or "engine" in json.dumps(shown):
         sys.exit(f"a release tells the engine: {shown}")
     with open(log, encoding="utf-8") as f:
         said = [line.split("engine ")[1].split(".")[0] for line in f]
-    if said != ["sql", "embedded"]:
+    if said != ["embedded", "sql", "embedded", "embedded"]:
         sys.exit(f"the owner's log: {said}")
     auto_alike(psql, url, folder)
     late_commit(psql, url, folder)

@@ -1,0 +1,150 @@
+/*
+ * The last refusals before the hold. Whatever can stop a release for public
+ * reasons stops it here, uncharged: the engine, a server whose planner
+ * refuses a statement, a system without random bytes, the budget. PRIVACY: no
+ * private row is read; a server plans and sends nothing.
+ */
+#include "release/child.h"
+#include "release/release_int.h"
+
+/* --- what a server would be asked ----------------------------------------- */
+
+/* Runs what the draw will run; every answer of the server is 0. */
+static enum status plan_counts(struct release *r, struct released *x,
+                               const struct engine *e, struct err *err)
+{
+    const struct choice *c = &x->c->choice;
+    struct count *q = x->c->q;
+    size_t n = q->query->n_group ? x->c->keys.n : 1;
+    struct secret_rat s, s_error;
+    u128 *counts = NEWS(&r->p.arena, u128, n + 1);
+    if (!counts)
+        return err_nomem(err);
+    if (c->noise.smooth)
+        TRY(evaluate_prepare(q, e, err));
+    TRY(evaluate_counts(q, &r->data, e, &x->c->keys, counts, err));
+    if (!c->noise.smooth)
+        return OK;
+    secret_rat_init(&s);
+    secret_rat_init(&s_error);
+    bool estimate = mpq_sgn(c->error_epsilon) != 0;
+    enum status st =
+        evaluate_smooth(q, e, c->beta, estimate ? c->error_beta : NULL,
+                        c->factor, &s, &s_error, err);
+    secret_rat_fini(&s);
+    secret_rat_fini(&s_error);
+    return st;
+}
+
+static enum status plan_one(struct release *r, struct released *x,
+                            struct err *err)
+{
+    struct engine e;
+    TRY(evaluate_open(&r->p, &r->data, x->c->q->normal, &e, err));
+    enum status st = plan_counts(r, x, &e, err);
+    engine_close(&e);
+    return st;
+}
+
+static enum status plan_statements(struct release *r, struct err *err)
+{
+    enum status st = OK;
+    r->data.plan_only = true;
+    for (size_t i = 0; st == OK && i < r->p.n_counts; i++)
+        if (!r->counts[i].done)
+            st = plan_one(r, &r->counts[i], err);
+    r->data.plan_only = false;
+    return st;
+}
+
+/* --- the files ------------------------------------------------------------ */
+
+static enum status read_all(void *ctx, struct str *out, struct err *err)
+{
+    struct release *r = ctx;
+    struct store *st = NULL;
+    *out = STR("");
+    r->session->progress.tick = NULL;
+    r->session->mem.limit = 0; /* not a matter of what the question needs */
+    TRY(prepare_reopen(&r->p, err));
+    TRY(store_new(&r->session->mem, &r->p.schema, &st, err));
+    return source_load(r->p.source, NULL, st, NULL, err);
+}
+
+/* Are the files a database at all? PRIVACY: all tables and columns are read,
+ * whatever is asked, so that the answer is the same for every question; one
+ * text whatever the reason. */
+static enum status check_files(struct release *r, struct err *err)
+{
+    struct child_limits l = {0};
+    struct err why;
+    struct str out;
+    if (child_run(&r->p.arena, &l, read_all, r, &out, &why) == OK)
+        return OK;
+    release_log(r, &why);
+    err_set(err, E_DATA, "the data could not be read");
+    err_detail(err, "A file is malformed. Nothing was charged.");
+    err_hint(err, "The owner finds the place with dpcount check.");
+    return E_DATA;
+}
+
+enum status release_catalogue(struct release *r, struct str *out,
+                              struct err *err)
+{
+    struct sb b;
+    sb_init(&b, &r->p.arena);
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        source_catalogue(r->p.source, r->p.counts[i].query, &b);
+    *out = sb_view(&b);
+    return b.failed ? err_nomem(err) : OK;
+}
+
+/* --- random bytes --------------------------------------------------------- */
+
+static enum status try_entropy(struct err *err)
+{
+    struct entropy *rng = NULL;
+    unsigned char bytes[32];
+    TRY(entropy_open(&rng, err));
+    enum status st = entropy_bytes(rng, bytes, sizeof bytes, err);
+    mem_wipe(bytes, sizeof bytes);
+    entropy_close(rng);
+    return st;
+}
+
+/* --- the budget ----------------------------------------------------------- */
+
+/* All counts, or none. */
+static enum status afford(struct release *r, struct err *err)
+{
+    struct price sum;
+    const struct ledger_request *request = NULL;
+    price_init(&sum);
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        const struct price *one = &r->priced[i].choice.price;
+        if (!release_charged(&r->counts[i]))
+            continue;
+        request = &r->counts[i].request;
+        mpq_add(sum.epsilon, sum.epsilon, one->epsilon);
+        mpq_add(sum.delta, sum.delta, one->delta);
+        mpq_add(sum.rho, sum.rho, one->rho);
+    }
+    enum status s = request ? ledger_afford(r->ledger, request, &sum, err) : OK;
+    price_fini(&sum);
+    return s;
+}
+
+enum status release_admit(struct release *r, struct err *err)
+{
+    TRY(afford(r, err));
+    TRY(try_entropy(err));
+    TRY(evaluate_engine(&r->p, &r->data, err));
+    TRY(r->data.sql ? plan_statements(r, err)
+                    : evaluate_plan(&r->p, &r->data, err));
+    TRY(release_catalogue(r, &r->catalogue, err));
+    bool files = !source_is_server(r->p.source) &&
+                 source_is_repeatable(r->p.source) &&
+                 child_possible(NULL) == OK;
+    prepare_close_source(&r->p); /* the worker opens its own */
+    return files ? check_files(r, err) : OK;
+}

@@ -1,0 +1,322 @@
+/*
+ * The keeper: from the hold to the stored answer.
+ *
+ *   this process          keeper                        worker
+ *   closes ledger, source
+ *   starts the keeper --> opens the ledger, holds
+ *   waits, may be told    starts the worker ----------> opens the source,
+ *   to stop               waits until the reply is due   loads, counts, draws
+ *                         commits, or locks      <------ noisy answers
+ *   answers        <----- receipts, noisy answers
+ *
+ * The keeper outlives this process: a charge that is held is worked off and
+ * its answer stored, whatever the terminal says. PRIVACY: this process and the
+ * keeper never have a private row; the worker has limits and no descriptors,
+ * and its end in whatever way but with an answer is one outcome, a lock.
+ * Neither SQLite nor libpq may be carried through a fork, so each process
+ * opens what it needs.
+ *
+ * In a program that has threads of its own nothing can be forked safely. Then
+ * all of it happens in that program, and the answer says isolation "none".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "release/child.h"
+#include "release/release_int.h"
+
+/* --- lists of texts through a pipe ---------------------------------------- */
+
+static void put_text(struct sb *b, struct str s)
+{
+    uint64_t n = s.n;
+    sb_add(b, (const char *)&n, sizeof n);
+    sb_str(b, s);
+}
+
+static enum status take_text(struct arena *a, struct str *from, struct str *out,
+                             struct err *err)
+{
+    uint64_t n;
+    if (from->n < sizeof n)
+        return err_set(err, E_CHILD, "the evaluation gave too little");
+    memcpy(&n, from->p, sizeof n);
+    if (n > from->n - sizeof n)
+        return err_set(err, E_CHILD, "the evaluation gave too little");
+    *out = str_copy(a, (struct str){from->p + sizeof n, n});
+    from->p += sizeof n + n;
+    from->n -= sizeof n + n;
+    return out->p ? OK : err_nomem(err);
+}
+
+/* --- the owner's log ------------------------------------------------------ */
+
+static struct str receipt_of(const struct release *r)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        if (release_charged(&r->counts[i]))
+            return r->counts[i].answer.receipt;
+    return STR("");
+}
+
+void release_log(const struct release *r, const struct err *e)
+{
+    const struct options *o = &r->session->opt;
+    if (!o->owner_log.n)
+        return;
+    int fd = open(o->owner_log.p,
+                  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    struct str receipt = receipt_of(r);
+    dprintf(fd, "%.*s: %s: %s. %s\n",
+            PSTR(receipt.n ? receipt : STR("not charged")),
+            status_code(e->status), e->message, e->detail);
+    close(fd);
+}
+
+static void log_engine(const struct release *r)
+{
+    struct err note = {.status = OK};
+    if (!str_is(r->session->opt.engine, "auto"))
+        return;
+    snprintf(note.message, sizeof note.message, "auto chose the engine %s",
+             evaluated_engine(&r->data));
+    release_log(r, &note);
+}
+
+/* --- the worker ----------------------------------------------------------- */
+
+/* Which keys and NOT NULLs there are decided the noise. */
+static enum status same_catalogue(struct release *r, struct err *err)
+{
+    struct str now;
+    TRY(release_catalogue(r, &now, err));
+    return str_eq(now, r->catalogue)
+               ? OK
+               : err_set(err, E_DATA, "the catalogue changed meanwhile");
+}
+
+static enum status write_answers(struct release *r, struct str *out,
+                                 struct err *err)
+{
+    struct sb b;
+    struct str text;
+    sb_init(&b, &r->p.arena);
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        if (r->counts[i].done)
+            continue;
+        TRY(answer_write(&r->p.arena, &r->counts[i].answer, &text, err));
+        put_text(&b, text);
+    }
+    *out = sb_view(&b);
+    return b.failed ? err_nomem(err) : OK;
+}
+
+/* The only function that has private rows. */
+static enum status work(void *ctx, struct str *out, struct err *err)
+{
+    struct release *r = ctx;
+    TRY(prepare_reopen(&r->p, err));
+    TRY(same_catalogue(r, err));
+    TRY(release_draw(r, err));
+    return write_answers(r, out, err);
+}
+
+/* --- the keeper ----------------------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* For the worker: until the reply is due. */
+static int until_due(void *ctx)
+{
+    const struct release *r = ctx;
+    int64_t left = r->due_ns - now_ns();
+    if (left <= 0)
+        return -1;
+    return left > 100000000 ? 100 : (int)(left / 1000000) + 1;
+}
+
+/* PRIVACY: everything whose time depends on rows is over by then. */
+static void wait_until_due(const struct release *r)
+{
+    struct timespec until = {.tv_sec = (time_t)(r->due_ns / 1000000000),
+                             .tv_nsec = r->due_ns % 1000000000};
+    if (r->due_ns)
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+               EINTR)
+            ;
+}
+
+static enum status hold(struct release *r, struct err *err)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        if (release_charged(&r->counts[i]))
+            TRY(ledger_hold(r->ledger, &r->p.arena, &r->counts[i].request,
+                            &r->priced[i].choice.price,
+                            &r->counts[i].answer.receipt, err));
+    return OK;
+}
+
+/* Processor time: what the moment of the reply allows on all threads. */
+static uint64_t seconds(const struct release *r)
+{
+    uint64_t threads = r->p.threads;
+    if (!r->due_ns)
+        return 0;
+    if (!threads)
+        threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    return (uint64_t)((r->due_ns - r->start_ns) / 1000000000 + 1) * threads;
+}
+
+/* Stacks and the allocator's arenas are address space, hardly memory. */
+static size_t address_space(const struct release *r)
+{
+    size_t memory = r->session->mem.limit, threads = r->p.threads;
+    if (!threads)
+        threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    return memory ? memory + threads * ((size_t)80 << 20) : 0;
+}
+
+static enum status evaluate(struct release *r, struct str *out, struct err *err)
+{
+    struct child_limits l = {.memory = address_space(r),
+                             .seconds = seconds(r),
+                             .most = SIZE_MAX / 2,
+                             .wait = r->due_ns ? until_due : NULL,
+                             .ctx = r};
+    r->session->progress.tick = NULL; /* nobody can stop it any more */
+    r->session->deadline_ns = r->isolated ? 0 : r->due_ns;
+    enum status s = r->isolated ? child_run(&r->p.arena, &l, work, r, out, err)
+                                : work(r, out, err);
+    if (!r->isolated) { /* all that rows occupied is given back */
+        evaluated_fini(&r->data);
+        prepare_close_source(&r->p);
+    }
+    return s;
+}
+
+static enum status commit(struct release *r, struct str answers, struct sb *out,
+                          struct err *err)
+{
+    struct str text;
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        const struct released *x = &r->counts[i];
+        if (x->done)
+            continue;
+        TRY(take_text(&r->p.arena, &answers, &text, err));
+        if (release_charged(x))
+            TRY(ledger_commit(r->ledger, x->answer.receipt, text, err));
+        put_text(out, x->answer.receipt);
+        put_text(out, text);
+    }
+    return out->failed ? err_nomem(err) : OK;
+}
+
+/* PRIVACY: one text for every reason. */
+static enum status locked(struct err *err)
+{
+    err_set(err, E_WITHHELD, "the release failed after it was charged");
+    err_detail(err, "The reason may depend on private rows, so it is not "
+                    "shown.");
+    err_hint(err, "The owner finds it in the file of --owner-log, or with "
+                  "dpcount check.");
+    return E_WITHHELD;
+}
+
+/* PRIVACY: nothing is uncharged behind the hold, nothing is drawn before. */
+static enum status held(struct release *r, struct str *out, struct err *err)
+{
+    struct err why;
+    struct str answers;
+    struct sb b;
+    sb_init(&b, &r->p.arena);
+    log_engine(r);
+    enum status s = evaluate(r, &answers, &why);
+    wait_until_due(r); /* the ledger tells when the commit was */
+    if (s == OK)
+        s = commit(r, answers, &b, &why);
+    if (s == OK) {
+        *out = sb_view(&b);
+        return OK;
+    }
+    release_log(r, &why);
+    if (s == E_LEDGER_IO) {
+        *err = why;
+        return s;
+    }
+    return locked(err);
+}
+
+static enum status keep(void *ctx, struct str *out, struct err *err)
+{
+    struct release *r = ctx;
+    TRY(release_open_ledger(r, err));
+    enum status s = hold(r, err);
+    if (s == OK)
+        s = held(r, out, err);
+    ledger_close(r->ledger);
+    r->ledger = NULL;
+    return s;
+}
+
+/* --- this process --------------------------------------------------------- */
+
+static int go_on(void *ctx)
+{
+    return session_cancelled(ctx) ? -1 : 100;
+}
+
+static enum status read_answers(struct release *r, struct str from,
+                                struct err *err)
+{
+    struct str text;
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        struct released *x = &r->counts[i];
+        if (x->done)
+            continue;
+        x->answer = (struct answer){0};
+        TRY(take_text(&r->p.arena, &from, &x->answer.receipt, err));
+        TRY(take_text(&r->p.arena, &from, &text, err));
+        TRY(answer_read(&r->p.arena, text, &x->answer, err));
+    }
+    return OK;
+}
+
+static enum status detached(struct err *err)
+{
+    err_set(err, E_CANCELLED, "cancelled");
+    err_detail(err, "If the release was charged already it runs to its end "
+                    "and its answer is stored.");
+    err_hint(err, "The same question asked again gets it, at no price.");
+    return E_CANCELLED;
+}
+
+enum status release_keep(struct release *r, struct err *err)
+{
+    struct child_limits l = {.most = SIZE_MAX / 2,
+                             .wait = go_on,
+                             .ctx = r->session,
+                             .detached = true};
+    struct str out;
+    ledger_close(r->ledger);
+    r->ledger = NULL;
+    r->isolated = child_possible(NULL) == OK;
+    enum status s = r->isolated ? child_run(&r->p.arena, &l, keep, r, &out, err)
+                                : keep(r, &out, err);
+    if (s == E_CHILD) /* the keeper itself was killed */
+        return locked(err);
+    if (s == E_CANCELLED)
+        return detached(err);
+    TRY(s);
+    return read_answers(r, out, err);
+}
