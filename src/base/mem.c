@@ -227,9 +227,10 @@ void arena_release(struct arena *a, struct arena_mark mark)
     struct arena_block *b = a->head;
     while (b != mark.head) {
         struct arena_block *next = b->next;
+        size_t size = b->size; /* wiping takes it away */
         if (a->wipe)
-            mem_wipe(b, b->size);
-        mem_free(a->mem, b, b->size);
+            mem_wipe(b, size);
+        mem_free(a->mem, b, size);
         b = next;
     }
     a->head = b;

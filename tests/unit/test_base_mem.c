@@ -180,6 +180,26 @@ static void wiping_arena_frees_too(void **state)
     assert_int_equal(atomic_load(&m.used), 0);
 }
 
+/* Blocks of every size are given back to where they came from. */
+static void wiping_arena_releases(void **state)
+{
+    struct mem m;
+    struct arena a;
+    (void)state;
+    mem_init(&m, 0);
+    arena_init(&a, &m);
+    a.wipe = true;
+    assert_non_null(arena_alloc(&a, 10));
+    size_t before = atomic_load(&m.used);
+    struct arena_mark mark = arena_mark(&a);
+    assert_non_null(arena_alloc(&a, 100000));
+    assert_non_null(arena_alloc(&a, 6000000));
+    arena_release(&a, mark);
+    assert_int_equal(atomic_load(&m.used), before);
+    arena_fini(&a);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
 static void wipe_clears(void **state)
 {
     (void)state;
@@ -267,6 +287,7 @@ int main(void)
         cmocka_unit_test(impossible_sizes_are_refused),
         cmocka_unit_test(arena_gives_aligned_zeroed_disjoint_memory),
         cmocka_unit_test(wiping_arena_frees_too),
+        cmocka_unit_test(wiping_arena_releases),
         cmocka_unit_test(wipe_clears),
         cmocka_unit_test(failure_leaks_nothing),
         cmocka_unit_test(sweep_bites),
