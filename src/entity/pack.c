@@ -1,0 +1,285 @@
+/*
+ * Truncated values at thresholds, remembered: loads of the entities, collapse,
+ * and the solver that fits.
+ *
+ * One owner needs loads only: Q(D, t) = sum of min(load, t). Otherwise the
+ * problem at t goes to the flow solver where it is a flow, which is exact,
+ * else to the first-order solver. Which solver runs may depend on rows; what
+ * may be relied on does not (pack_exact).
+ */
+#include "entity/pack.h"
+
+#include <string.h>
+#include "entity/collapse.h"
+
+enum { REMEMBERED = 160 };
+
+struct pack {
+    struct mem *mem;
+    struct arena arena;
+    struct pack_input in;
+    struct pack_options opt;
+    u128 *load; /* of each entity, saturating */
+    u128 total; /* of all weights, saturating */
+    struct by_answer by;
+    uint64_t *sorted; /* one owner: loads, clipped to T_MAX + 1, rising */
+    u128 *below;      /* entities + 1: sums of the first loads */
+    unsigned known;
+    uint64_t at[REMEMBERED];
+    struct pack_interval value[REMEMBERED];
+};
+
+bool pack_exact(unsigned k, bool witnesses)
+{
+    return k == 1 || (k == 2 && !witnesses);
+}
+
+static u128 weight_of(const struct pack *p, size_t i)
+{
+    return p->in.weight ? p->in.weight[i] : 1;
+}
+
+static void sum_loads(struct pack *p)
+{
+    uint32_t id[PACK_OWNERS_MAX];
+    for (size_t i = 0; i < p->in.n; i++) {
+        unsigned n = pack_owners_of(&p->in, i, id);
+        for (unsigned j = 0; j < n; j++)
+            p->load[id[j]] = u128_add_inf(p->load[id[j]], weight_of(p, i));
+        p->total = u128_add_inf(p->total, weight_of(p, i));
+    }
+}
+
+/* The tuples by answers: counting sort. */
+static bool sort_witnesses(struct pack *p)
+{
+    uint32_t n = p->in.answers;
+    p->by.first = NEWS(&p->arena, uint32_t, (size_t)n + 2);
+    p->by.tuple = NEWS(&p->arena, uint32_t, p->in.n);
+    if (!p->by.first || !p->by.tuple)
+        return false;
+    uint32_t *at = p->by.first + 1;
+    for (size_t i = 0; i < p->in.n; i++)
+        at[p->in.answer[i] + 1]++;
+    for (uint32_t a = 0; a < n; a++)
+        at[a + 1] += at[a];
+    for (size_t i = 0; i < p->in.n; i++)
+        p->by.tuple[at[p->in.answer[i]]++] = (uint32_t)i;
+    return true;
+}
+
+/* An entity's load is the number of answers it has a witness of. */
+static bool sum_answers(struct pack *p)
+{
+    uint32_t id[PACK_OWNERS_MAX];
+    struct arena_mark mark = arena_mark(&p->arena);
+    uint32_t *seen = NEWS(&p->arena, uint32_t, p->in.entities);
+    if (!seen)
+        return false;
+    for (uint32_t a = 0; a < p->in.answers; a++) {
+        p->total += p->by.first[a] < p->by.first[a + 1];
+        for (uint32_t i = p->by.first[a]; i < p->by.first[a + 1]; i++) {
+            unsigned n = pack_owners_of(&p->in, p->by.tuple[i], id);
+            for (unsigned j = 0; j < n; j++)
+                if (seen[id[j]] != a + 1) {
+                    seen[id[j]] = a + 1;
+                    p->load[id[j]]++;
+                }
+        }
+    }
+    arena_release(&p->arena, mark);
+    return true;
+}
+
+/* Radix sort by bytes, `other` being room for as many. */
+static uint64_t *sort_u64(uint64_t *p, uint64_t *other, size_t n)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t at[257] = {0};
+        for (size_t i = 0; i < n; i++)
+            at[(p[i] >> shift & 255) + 1]++;
+        for (unsigned b = 0; b < 256; b++)
+            at[b + 1] += at[b];
+        for (size_t i = 0; i < n; i++)
+            other[at[p[i] >> shift & 255]++] = p[i];
+        uint64_t *swap = p;
+        p = other;
+        other = swap;
+    }
+    return p;
+}
+
+static bool sort_loads(struct pack *p)
+{
+    size_t n = p->in.entities;
+    uint64_t *v = NEWS(&p->arena, uint64_t, n);
+    uint64_t *w = NEWS(&p->arena, uint64_t, n);
+    p->below = NEWS(&p->arena, u128, n + 1);
+    if (!v || !w || !p->below)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        v[i] = p->load[i] > PACK_T_MAX ? PACK_T_MAX + 1 : (uint64_t)p->load[i];
+    p->sorted = sort_u64(v, w, n);
+    for (size_t i = 0; i < n; i++)
+        p->below[i + 1] = p->below[i] + p->sorted[i];
+    return true;
+}
+
+static bool prepare(struct pack *p)
+{
+    p->load = NEWS(&p->arena, u128, p->in.entities);
+    if (!p->load)
+        return false;
+    if (p->in.answer)
+        return sort_witnesses(p) && sum_answers(p) && sort_loads(p);
+    sum_loads(p);
+    return sort_loads(p);
+}
+
+static bool sound(const struct pack_input *in)
+{
+    return in->k >= 1 && in->k <= PACK_OWNERS_MAX && in->n < UINT32_MAX &&
+           in->entities < PACK_NONE && in->answers < UINT32_MAX - 1 &&
+           (in->k > 1 || in->answer || in->floor == 0);
+}
+
+enum status pack_open(struct mem *m, const struct pack_input *in,
+                      const struct pack_options *opt, struct pack **out,
+                      struct err *err)
+{
+    *out = NULL;
+    if (!sound(in))
+        return err_internal(err, "pack_open");
+    struct pack *p = mem_alloc(m, sizeof *p);
+    if (!p)
+        return err_nomem(err);
+    p->mem = m;
+    p->in = *in;
+    if (opt)
+        p->opt = *opt;
+    arena_init(&p->arena, m);
+    p->arena.wipe = true;
+    if (!prepare(p)) {
+        pack_close(p);
+        return err_nomem(err);
+    }
+    *out = p;
+    return OK;
+}
+
+void pack_close(struct pack *p)
+{
+    if (!p)
+        return;
+    struct mem *m = p->mem;
+    arena_fini(&p->arena);
+    mem_wipe(p, sizeof *p);
+    mem_free(m, p, sizeof *p);
+}
+
+/* How many of the sorted loads are at most t. */
+static size_t rank_of(const struct pack *p, uint64_t t)
+{
+    size_t lo = 0, hi = p->in.entities;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (p->sorted[mid] <= t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+uint64_t pack_exceeding(const struct pack *p, uint64_t t)
+{
+    return p->in.entities - rank_of(p, t);
+}
+
+uint64_t pack_entities(const struct pack *p)
+{
+    return pack_exceeding(p, 0);
+}
+
+u128 pack_largest(const struct pack *p)
+{
+    u128 most = 0;
+    for (uint32_t u = 0; u < p->in.entities; u++)
+        most = p->load[u] > most ? p->load[u] : most;
+    return most;
+}
+
+u128 pack_load(const struct pack *p, uint32_t entity)
+{
+    return p->load[entity];
+}
+
+/* Claim 3; with witnesses only that an answer counts once. */
+u128 pack_above_value(const struct pack *p, uint64_t t)
+{
+    if (p->total >> 92)
+        return U128_MAX;
+    u128 over = 0;
+    if (!p->in.answer)
+        for (uint32_t u = 0; u < p->in.entities; u++)
+            over += p->load[u] > t ? p->load[u] - t : 0;
+    return (p->total << PACK_UNIT) - (over << PACK_UNIT) / p->in.k;
+}
+
+static enum status solve_packing(struct pack *p, const struct packing *lp,
+                                 struct pack_interval *out, struct err *err)
+{
+    struct solver s = {p->mem, &p->opt, err};
+    bool flow = lp->groups == lp->cols || p->in.k == 1;
+    for (uint32_t c = 0; flow && c < lp->cols; c++)
+        flow = lp->start[c + 1] - lp->start[c] <= 2;
+    *out = (struct pack_interval){0, 0};
+    if (lp->rows == 0)
+        return OK;
+    return flow ? packing_flow(lp, &s, out) : packing_climb(lp, &s, out);
+}
+
+static enum status solve(struct pack *p, uint64_t t, struct pack_interval *out,
+                         struct err *err)
+{
+    struct packing lp;
+    u128 base;
+    struct arena_mark mark = arena_mark(&p->arena);
+    enum status st = packing_collapse(&p->in, p->load, &p->by, t, &p->arena,
+                                      &lp, &base, err);
+    if (st == OK)
+        st = solve_packing(p, &lp, out, err);
+    arena_release(&p->arena, mark);
+    out->lo += base << PACK_UNIT;
+    out->hi += base << PACK_UNIT;
+    return st;
+}
+
+static void sum_one_owner(const struct pack *p, uint64_t t,
+                          struct pack_interval *out)
+{
+    size_t light = rank_of(p, t);
+    u128 sum = p->below[light] + (u128)t * (p->in.entities - light);
+    out->lo = out->hi = sum << PACK_UNIT;
+}
+
+enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
+                       struct err *err)
+{
+    for (unsigned i = 0; i < p->known; i++)
+        if (p->at[i] == t) {
+            *out = p->value[i];
+            return OK;
+        }
+    if (t == 0 || t > PACK_T_MAX || t < p->in.floor)
+        return err_internal(err, "pack_value");
+    if (p->in.k == 1 && !p->in.answer)
+        sum_one_owner(p, t, out);
+    else
+        TRY(solve(p, t, out, err));
+    if (p->known < REMEMBERED) {
+        p->at[p->known] = t;
+        p->value[p->known++] = *out;
+    }
+    return OK;
+}
