@@ -66,6 +66,7 @@ static const struct op_info ops[X_N_OPS] = {
     [X_TO_TIMESTAMP] = {"to_timestamp", 1, 1},
     [X_TO_TEXT] = {"to_text", 1, 1},
     [X_POSITION] = {"position", 2, 2},
+    [X_RATIO] = {"ratio", 2, 2},
 };
 
 const char *expr_op_name(enum expr_op op)
@@ -186,6 +187,8 @@ enum type expr_op_type(enum expr_op op, struct expr *const *args, uint32_t n)
     case X_ADD:
     case X_SUB:
         return sum_type(op, args[0]->type, args[1]->type);
+    case X_RATIO:
+        return T_DEC;
     case X_MUL:
     case X_DIV:
     case X_MOD:

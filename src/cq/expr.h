@@ -34,6 +34,8 @@ enum { EXPR_MAX_DEPTH = 200 };
  */
 enum { EXPR_MAX_DIGITS = 1000, EXPR_MAX_TEXT = 65536 };
 
+enum { RATIO_PLACES = 16, RATIO_MAX_DIGITS = 100 };
+
 /* Nodes of all expressions of one query, each use of a shared one counted:
  * readers refuse more, before they are unfolded. */
 enum { EXPR_MAX_NODES = 10000 };
@@ -88,6 +90,8 @@ enum expr_op {
     X_TO_TIMESTAMP, /* date to timestamp at midnight */
     X_TO_TEXT,      /* of an integer, boolean, UUID or text */
     X_POSITION,     /* text, part: from 1, 0 when absent */
+    X_RATIO,        /* exact quotient to RATIO_PLACES; by 0, and of numbers with
+                     * more than RATIO_MAX_DIGITS digits: NULL */
     X_N_OPS
 };
 

@@ -249,6 +249,8 @@ static bool eval_strict(struct arena *a, const struct expr *e,
     case X_DIV:
     case X_MOD:
         return eval_arith(a, e, v, out);
+    case X_RATIO:
+        return num_ratio(a, &v[0], &v[1], out);
     case X_NEG:
     case X_ABS:
     case X_FLOOR:

@@ -18,6 +18,9 @@ bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
 /* Rounds to `places` digits after the point, halves away from zero. */
 bool num_round(struct arena *a, const struct value *v, int64_t places,
                struct value *out);
+/* X_RATIO. */
+bool num_ratio(struct arena *a, const struct value *l, const struct value *r,
+               struct value *out);
 struct value num_to_real(const struct value *v);
 /* The same number as a T_DEC, exactly. */
 bool num_to_decimal(struct arena *a, const struct value *v, struct value *out);

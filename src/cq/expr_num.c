@@ -425,3 +425,71 @@ bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
     *out = make_real(f);
     return true;
 }
+
+/* --- quotients ------------------------------------------------------------ */
+
+/* x with zeros behind it, as one integer. */
+static bool shift_digits(struct arena *a, const struct digits *x, size_t zeros,
+                         struct digits *out)
+{
+    *out = (struct digits){x->neg, x->n + zeros, 0,
+                           NEWS(a, uint8_t, x->n + zeros + 1)};
+    if (out->d)
+        memcpy(out->d, x->d, x->n);
+    return out->d != NULL;
+}
+
+/* x := the integer part of x / y, digit by digit; `rest` has one digit more
+ * than y and is 0. */
+static void divide_digits(struct digits *x, const struct digits *y,
+                          uint8_t *rest)
+{
+    size_t n = y->n + 1;
+    for (size_t i = 0; i < x->n; i++) {
+        memmove(rest, rest + 1, n - 1);
+        rest[n - 1] = x->d[i];
+        x->d[i] = 0;
+        while (rest[0] || memcmp(rest + 1, y->d, y->n) >= 0) {
+            struct digits r = {.n = y->n, .d = rest + 1};
+            bool borrow = memcmp(rest + 1, y->d, y->n) < 0;
+            add_digits(&r, y, true);
+            rest[0] = (uint8_t)(rest[0] - borrow);
+            x->d[i]++;
+        }
+    }
+}
+
+static bool is_zero(const struct digits *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->d[i])
+            return false;
+    return true;
+}
+
+/* One digit more than is kept is computed, and rounded away: the integer part
+ * rounded by its last digit is the quotient rounded, halves away from zero. */
+bool num_ratio(struct arena *a, const struct value *l, const struct value *r,
+               struct value *out)
+{
+    struct digits x, y, wx, wy;
+    struct value v;
+    *out = value_null();
+    if (l->type == T_REAL || r->type == T_REAL || !num_is(l) || !num_is(r))
+        return true;
+    if (!read_digits(a, l, &x) || !read_digits(a, r, &y))
+        return false;
+    if (is_zero(&y) || x.n > RATIO_MAX_DIGITS || y.n > RATIO_MAX_DIGITS)
+        return true;
+    if (!shift_digits(a, &x, RATIO_PLACES + 1 + y.scale, &wx) ||
+        !shift_digits(a, &y, x.scale, &wy))
+        return false;
+    uint8_t *rest = NEWS(a, uint8_t, wy.n + 2);
+    if (!rest)
+        return false;
+    divide_digits(&wx, &wy, rest);
+    wx.neg = x.neg != y.neg;
+    wx.scale = RATIO_PLACES + 1;
+    return write_digits(a, &wx, &v) &&
+           (v.is_null || num_round(a, &v, RATIO_PLACES, out));
+}

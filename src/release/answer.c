@@ -156,7 +156,9 @@ static bool take_key(struct str *s, struct str *out)
         return false;
     do {
         bool text = take(s, "\"");
-        if (text ? !take_text(s) : !take(s, "null") && !take_integer(s, &item))
+        if (text ? !take_text(s)
+                 : !take(s, "null") && !take(s, "true") && !take(s, "false") &&
+                       !take_integer(s, &item))
             return false;
     } while (take(s, ", "));
     if (!take(s, "]"))
@@ -198,6 +200,86 @@ enum status answer_read(struct arena *a, struct str text, struct answer *out,
     if (take(&s, ", \"keys\": ["))
         TRY(take_keys(a, &s, out, err));
     return take(&s, "}") && !s.n ? OK : malformed(err);
+}
+
+/* --- keys as values ------------------------------------------------------- */
+
+static unsigned hex_digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* What take_text has passed, without its escapes. */
+static bool unescape(struct arena *a, struct str s, struct str *out)
+{
+    struct sb b;
+    sb_init(&b, a);
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '\\') {
+            sb_char(&b, s.p[i]);
+            continue;
+        }
+        char c = s.p[++i];
+        if (c == 'u') { /* the writer escapes control characters only */
+            sb_char(&b,
+                    (char)(hex_digit(s.p[i + 3]) * 16 + hex_digit(s.p[i + 4])));
+            i += 4;
+        } else {
+            sb_char(&b, c == 'n' ? '\n' : c == 't' ? '\t' : c);
+        }
+    }
+    *out = sb_view(&b);
+    return !b.failed;
+}
+
+/* A text of the key's type; ledgers of 0.1 hold date '2020-01-01'. */
+static struct value text_value(struct arena *a, struct str text, enum type t)
+{
+    struct value v;
+    const char *quote = memchr(text.p, '\'', text.n);
+    if (t == T_TEXT || t == T_UNKNOWN)
+        return value_text(text);
+    if (value_parse(a, text, t, &v))
+        return v;
+    if (quote && text.p[text.n - 1] == '\'' && quote < text.p + text.n - 1) {
+        struct str inner = {quote + 1,
+                            (size_t)(text.p + text.n - 1 - quote - 1)};
+        if (value_parse(a, inner, t, &v))
+            return v;
+    }
+    return value_text(text);
+}
+
+static bool read_item(struct arena *a, struct str *s, enum type t,
+                      struct value *out)
+{
+    struct str item, text;
+    const char *start = s->p + 1;
+    *out = value_null();
+    if (take(s, "null"))
+        return true;
+    if (take(s, "true") || take(s, "false")) {
+        *out = (struct value){.type = T_BOOL, .i = start[0] == 'r'};
+        return true;
+    }
+    if (!take(s, "\""))
+        return take_integer(s, &item) && value_parse_number(a, item, out);
+    if (!take_text(s) ||
+        !unescape(a, (struct str){start, (size_t)(s->p - 1 - start)}, &text))
+        return false;
+    *out = text_value(a, text, t);
+    return true;
+}
+
+enum status answer_key_values(struct arena *a, struct str key,
+                              const enum type *types, size_t n,
+                              struct value *out, struct err *err)
+{
+    struct str s = key;
+    bool fits = take(&s, "[");
+    for (size_t i = 0; fits && i < n; i++)
+        fits = (!i || take(&s, ", ")) && read_item(a, &s, types[i], &out[i]);
+    return fits && take(&s, "]") && !s.n ? OK : malformed(err);
 }
 
 void answer_public_error(const struct choice *c, struct answer *out)

@@ -35,6 +35,11 @@ enum status answer_write(struct arena *a, const struct answer *x,
 enum status answer_read(struct arena *a, struct str text, struct answer *out,
                         struct err *err) WARN_UNUSED;
 
+/* A stored key (a JSON array) as n values of these types. */
+enum status answer_key_values(struct arena *a, struct str key,
+                              const enum type *types, size_t n,
+                              struct value *out, struct err *err) WARN_UNUSED;
+
 /* The public error of a global mechanism. */
 void answer_public_error(const struct choice *c, struct answer *out);
 /* A private upper estimate of ln S, and from it of the error. PRIVACY: spends
@@ -49,8 +54,10 @@ struct budget_view {
     struct ledger_balance balance;
     bool known;
 };
-void report_release(struct prepared *p, const struct released *x,
-                    const struct budget_view *budget, struct result *out);
+/* E_LEDGER: a stored key is malformed. */
+enum status report_release(struct prepared *p, const struct released *x,
+                           const struct budget_view *budget, struct result *out,
+                           struct err *err) WARN_UNUSED;
 void report_quote(struct prepared *p, const struct priced *c,
                   struct result *out);
 /* An exact number in JSON: a decimal, rounded up if it has no short one. */

@@ -50,7 +50,7 @@ static struct str key_name(const struct count *q, uint32_t col)
     return t->kind == TERM_VAR ? q->query->vars[t->id].name : STR("");
 }
 
-static enum type key_type(const struct count *q, uint32_t col)
+enum type group_key_type(const struct count *q, uint32_t col)
 {
     const struct term *t = &q->query->outs[col];
     return t->kind == TERM_VAR ? q->query->vars[t->id].type
@@ -105,7 +105,7 @@ static enum status declared(struct count *q, uint32_t col, value_list *out,
         if (eq)
             g = (struct str){eq + 1, g.n - left.n - 1};
         if (mine)
-            TRY(read_list(q, g, key_type(q, col), out, err));
+            TRY(read_list(q, g, group_key_type(q, col), out, err));
     }
     return OK;
 }

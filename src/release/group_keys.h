@@ -32,4 +32,7 @@ enum { MAX_GROUPS = 100000 };
 enum status group_keys(struct count *q, struct group_keys *out,
                        struct err *err) WARN_UNUSED;
 
+/* Of a GROUP BY column. */
+enum type group_key_type(const struct count *q, uint32_t col);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "release/analysis.h"
 #include "release/answer.h"
+#include "release/answer_table.h"
 #include "release/counts.h"
 #include "release/evaluate.h"
 #include "release/group_keys.h"
@@ -13,31 +14,41 @@
 
 /* --- count ---------------------------------------------------------------- */
 
-static void count_groups(const struct group_keys *k, const u128 *counts,
-                         struct json *j, struct sb *text)
+static void json_groups(const struct group_keys *k, const struct str *numbers,
+                        struct json *j)
 {
-    struct str *keys = NEWS(text->arena, struct str, k->n + 1);
-    struct str *numbers = NEWS(text->arena, struct str, k->n + 1);
-    text->failed |= !keys || !numbers;
     json_key(j, "groups");
     json_begin(j, '[');
-    for (size_t i = 0; keys && numbers && i < k->n; i++) {
-        struct sb count;
-        keys[i] = key_text(text->arena, &k->vals[i * k->n_cols], k->n_cols);
-        sb_init(&count, text->arena);
-        sb_u128(&count, counts[i]);
-        numbers[i] = sb_view(&count);
-        text->failed |= !keys[i].p || count.failed;
+    for (size_t i = 0; i < k->n; i++) {
         json_begin(j, '{');
         json_key(j, "key");
-        json_raw(j, keys[i]);
+        json_key_values(j, &k->vals[i * k->n_cols], k->n_cols);
         json_key(j, "count");
-        json_u128(j, counts[i]);
+        json_raw(j, numbers[i]);
         json_end(j, '}');
     }
     json_end(j, ']');
-    if (!text->failed)
-        text_key_lines(text, keys, numbers, k->n);
+}
+
+/* Numbers as texts, for the table of the whole. */
+static enum status number_texts(struct arena *a, const u128 *counts, size_t n,
+                                struct table_count *out, struct err *err)
+{
+    struct str *texts = NEWS(a, struct str, n + 1);
+    if (!texts)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        struct sb b;
+        sb_init(&b, a);
+        sb_u128(&b, counts[i]);
+        if (b.failed)
+            return err_nomem(err);
+        texts[i] = sb_view(&b);
+    }
+    out->numbers = texts;
+    out->n = n;
+    out->p95 = -1;
+    return OK;
 }
 
 /* The counts of all keys: those declared, or all that occur. */
@@ -67,43 +78,82 @@ static enum status group_counts(struct count *q, struct evaluated *data,
 
 static enum status count_it(struct count *q, struct evaluated *data,
                             const struct engine *e, struct group_keys *k,
-                            struct json *j, struct sb *text, struct err *err)
+                            struct json *j, struct table_count *out,
+                            struct err *err)
 {
-    u128 total = 0, *counts;
-    if (k->n_cols) {
+    u128 total = 0, *counts = &total;
+    struct arena *a = &q->p->arena;
+    if (k->n_cols)
         TRY(group_counts(q, data, e, k, &counts, err));
-        count_groups(k, counts, j, text);
-    } else {
+    else
         TRY(evaluate_count(e, &total, err));
+    TRY(number_texts(a, counts, k->n_cols ? k->n : 1, out, err));
+    out->keys = k->vals;
+    if (k->n_cols) {
+        json_groups(k, out->numbers, j);
+    } else {
         json_key(j, "count");
-        json_u128(j, total);
-        sb_u128(text, total);
-        sb_char(text, '\n');
+        json_raw(j, out->numbers[0]);
     }
     json_key(j, "engine");
     json_cstr(j, evaluated_engine(data));
     json_key(j, "query");
-    json_str(j, cq_text(&q->p->arena, q->query));
+    json_str(j, cq_text(a, q->query));
     return OK;
 }
 
 static enum status count_one(struct count *q, struct evaluated *data,
-                             struct group_keys *k, struct counts_out *w,
-                             struct err *err)
+                             struct group_keys *k, struct json *j,
+                             struct table_count *out, struct err *err)
 {
     struct engine e;
     TRY(evaluate_open(q->p, data, q->query, &e, err));
-    counts_next(w);
-    enum status s = count_it(q, data, &e, k, &w->json, w->text, err);
+    enum status s = count_it(q, data, &e, k, j, out, err);
     engine_close(&e);
     return s;
+}
+
+static void report_table(struct prepared *p, const struct answer_table *t,
+                         const struct table_count *first, struct json *j,
+                         struct sb *text)
+{
+    answer_columns_json(j, &p->after);
+    answer_rows_json(j, t);
+    if (answer_table_plain(&p->after, t->n_keys, p->n_counts))
+        sb_printf(text, "%.*s\n", PSTR(first->numbers[0]));
+    else
+        answer_table_text(text, t);
+}
+
+static enum status count_all(struct prepared *p, struct evaluated *data,
+                             struct group_keys *keys, struct result *out,
+                             struct err *err)
+{
+    struct counts_out w;
+    struct answer_table t;
+    struct sb quiet; /* the table says it all */
+    struct table_count *c = NEWS(&p->arena, struct table_count, p->n_counts);
+    if (!c)
+        return err_nomem(err);
+    sb_init(&quiet, &p->arena);
+    counts_begin(&w, p->n_counts, out);
+    w.text = &quiet;
+    for (size_t i = 0; i < p->n_counts; i++) {
+        counts_next(&w);
+        TRY(count_one(&p->counts[i], data, &keys[i], &w.json, &c[i], err));
+    }
+    counts_list_end(&w);
+    TRY(answer_table_make(&p->arena, &p->after, keys[0].n_cols, c, p->n_counts,
+                          &t, err));
+    report_table(p, &t, c, &w.json, &out->text);
+    counts_end(&w);
+    return OK;
 }
 
 static enum status count(struct prepared *p, struct str query,
                          struct evaluated *data, struct result *out,
                          struct err *err)
 {
-    struct counts_out w;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(prepare_query(p, query, err));
     p->owner_counts = true;
@@ -113,11 +163,7 @@ static enum status count(struct prepared *p, struct str query,
     for (size_t i = 0; i < p->n_counts; i++)
         TRY(group_keys(&p->counts[i], &keys[i], err));
     TRY(evaluate_load(p, data, err));
-    counts_begin(&w, p->n_counts, out);
-    for (size_t i = 0; i < p->n_counts; i++)
-        TRY(count_one(&p->counts[i], data, &keys[i], &w, err));
-    counts_end(&w);
-    return OK;
+    return count_all(p, data, keys, out, err);
 }
 
 enum status ask_count(struct session *s, struct str query, struct result *out,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "num/rat.h"
-#include "sql/sql.h"
 
 void prepared_init(struct prepared *p, struct session *s)
 {
@@ -69,15 +68,30 @@ static enum status read_sql(struct prepared *p, struct err *err)
         p->counts[i].query = st.counts[i].q;
         p->counts[i].label = st.counts[i].label;
     }
+    p->after = st.after;
     p->group_names = st.group_names;
     p->n_group_names = st.n_group;
     TRY(take_number(&p->epsilon, st.epsilon, "epsilon", err));
     return take_number(&p->delta, st.delta, "delta", err);
 }
 
+/* The result of a rule is its count. */
+static enum status count_alone(struct prepared *p, struct err *err)
+{
+    struct sql_column *c = NEW(&p->arena, struct sql_column);
+    struct expr *e = c ? expr_var(&p->arena, 0, T_INT) : NULL;
+    if (!e)
+        return err_nomem(err);
+    *c = (struct sql_column){STR("count"), e};
+    p->after =
+        (struct sql_after){.columns = c, .n_columns = 1, .limit = UINT64_MAX};
+    return OK;
+}
+
 static enum status read_rule(struct prepared *p, struct err *err)
 {
     TRY(new_counts(p, 1, err));
+    TRY(count_alone(p, err));
     p->counts[0].label = STR("count");
     return cq_read(&p->arena, &p->schema, p->text, &p->counts[0].query, err);
 }

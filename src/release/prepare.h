@@ -10,6 +10,7 @@
 
 #include "bound/bound.h"
 #include "release/session.h"
+#include "sql/sql.h"
 
 /* One count of the request: each COUNT of a SELECT list, or a rule. */
 struct count {
@@ -36,6 +37,7 @@ struct prepared {
     struct str epsilon, delta; /* of the options, or of the query */
     struct count *counts;      /* in the order of the SELECT list */
     size_t n_counts;
+    struct sql_after after;  /* what becomes of the released numbers */
     struct str *group_names; /* of SQL's GROUP BY; may be fewer than keys */
     size_t n_group_names;
     VEC(struct public_column) columns_read;

@@ -94,7 +94,7 @@ enum status ask_release(struct session *s, struct str query, struct result *out,
     balance_init(&r.budget.balance);
     enum status st = timed(&r, query, err);
     if (st == OK)
-        report_release(&r.p, r.counts, &r.budget, out);
+        st = report_release(&r.p, r.counts, &r.budget, out, err);
     evaluated_fini(&r.data);
     ledger_close(r.ledger);
     balance_fini(&r.budget.balance);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "release/answer.h"
+#include "release/answer_table.h"
 #include "release/counts.h"
 #include "release/release.h"
 
@@ -42,12 +43,12 @@ static void json_value(struct json *j, const struct value *v)
         json_null(j);
         return;
     }
-    if (v->type == T_TEXT || v->type == T_UUID) {
-        json_str(j, v->s);
+    if (v->type == T_BOOL) {
+        json_bool(j, v->i != 0);
         return;
     }
     sb_init(&t, j->out->arena);
-    value_print(&t, v);
+    value_plain(&t, v);
     j->out->failed |= t.failed;
     json_str(j, sb_view(&t));
 }
@@ -293,22 +294,6 @@ static void release_json(struct json *j, const struct released *r,
     json_bool(j, x->repeated);
 }
 
-static void text_groups(struct sb *b, const struct group_keys *k,
-                        const struct answer *x)
-{
-    size_t n = group_count(k, x);
-    struct str *keys = k->found ? x->keys.p : NEWS(b->arena, struct str, n + 1);
-    if (k->found && !n)
-        sb_cstr(b, "no key reached the threshold\n");
-    b->failed |= n && !keys;
-    for (size_t i = 0; keys && !k->found && i < n; i++) {
-        keys[i] = key_text(b->arena, &k->vals[i * k->n_cols], k->n_cols);
-        b->failed |= !keys[i].p;
-    }
-    if (!b->failed)
-        text_key_lines(b, keys, x->numbers.p, n);
-}
-
 static void text_error(struct sb *b, const struct choice *c,
                        const struct answer *x)
 {
@@ -356,13 +341,8 @@ static void text_budget(struct sb *b, const struct budget_view *v)
 static void release_text(struct sb *b, const struct released *r,
                          const struct budget_view *v)
 {
-    const struct group_keys *k = &r->c->keys;
     const struct choice *c = &r->c->choice;
     const struct answer *x = &r->answer;
-    if (k->n_cols)
-        text_groups(b, k, x);
-    else
-        sb_printf(b, "answer      %.*s\n", PSTR(x->numbers.p[0]));
     text_error(b, c, x);
     text_public(b, c);
     text_budget(b, v);
@@ -396,12 +376,66 @@ static void keep_answers(const struct released *r, struct result *out)
             out->json.failed = true;
 }
 
-void report_release(struct prepared *p, const struct released *x,
-                    const struct budget_view *budget, struct result *out)
+static enum status found_values(const struct released *r,
+                                const struct value **out, struct err *err)
+{
+    struct arena *a = &r->c->q->p->arena;
+    size_t n = r->c->keys.n_cols;
+    struct value *vals = NEWS(a, struct value, r->answer.keys.n * n + 1);
+    enum type *types = NEWS(a, enum type, n + 1);
+    if (!vals || !types)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        types[i] = group_key_type(r->c->q, (uint32_t)i);
+    for (size_t i = 0; i < r->answer.keys.n; i++)
+        TRY(answer_key_values(a, r->answer.keys.p[i], types, n, vals + i * n,
+                              err));
+    *out = vals;
+    return OK;
+}
+
+static enum status make_table(struct prepared *p, const struct released *x,
+                              struct answer_table *out, struct err *err)
+{
+    struct table_count *t = NEWS(&p->arena, struct table_count, p->n_counts);
+    if (!t)
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_counts; i++) {
+        const struct group_keys *k = &x[i].c->keys;
+        const struct answer *y = &x[i].answer;
+        t[i] = (struct table_count){
+            k->vals, y->numbers.p, k->n_cols ? group_count(k, y) : 1,
+            y->has_error && isfinite(y->p95) ? y->p95 : -1};
+        if (k->found)
+            TRY(found_values(&x[i], &t[i].keys, err));
+    }
+    return answer_table_make(&p->arena, &p->after, x[0].c->keys.n_cols, t,
+                             p->n_counts, out, err);
+}
+
+static void text_answer(struct prepared *p, const struct released *x,
+                        const struct answer_table *t, struct sb *b)
+{
+    if (answer_table_plain(&p->after, t->n_keys, p->n_counts)) {
+        sb_printf(b, "answer      %.*s\n", PSTR(x->answer.numbers.p[0]));
+        return;
+    }
+    answer_table_text(b, t);
+    if (x->c->keys.found && !t->n_rows)
+        sb_cstr(b, "(no key reached the threshold)\n");
+    sb_char(b, '\n');
+}
+
+enum status report_release(struct prepared *p, const struct released *x,
+                           const struct budget_view *budget, struct result *out,
+                           struct err *err)
 {
     struct counts_out w;
     struct price sum;
+    struct answer_table t;
+    TRY(make_table(p, x, &t, err));
     price_init(&sum);
+    text_answer(p, x, &t, &out->text);
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
         counts_next(&w);
@@ -411,8 +445,11 @@ void report_release(struct prepared *p, const struct released *x,
         total_add(&sum, &x[i].c->choice.price);
     }
     counts_list_end(&w);
+    answer_columns_json(&w.json, &p->after);
+    answer_rows_json(&w.json, &t);
     total_end(&w, &sum);
     counts_end(&w);
+    return OK;
 }
 
 /* Standard deviation and quantiles of the noise: numbers where the scale is
@@ -513,6 +550,7 @@ void report_quote(struct prepared *p, const struct priced *c,
         total_add(&sum, &c[i].choice.price);
     }
     counts_list_end(&w);
+    answer_columns_json(&w.json, &p->after);
     total_end(&w, &sum);
     counts_end(&w);
 }

@@ -51,6 +51,8 @@ bool value_canonical(struct arena *a, struct value *v, enum type t);
 
 /* Rule text: 'it''s', 12, 1.5, true, date '2020-01-01'. */
 void value_print(struct sb *b, const struct value *v);
+/* The bare text: it's, 12, 1.5, true, 2020-01-01; NULL is empty. */
+void value_plain(struct sb *b, const struct value *v);
 /* Reads `text` as a value of type t (as PostgreSQL's input functions do,
  * blanks around allowed except for TEXT). False: it is not one. `out` may
  * borrow from `text` or be allocated in `a`. */

@@ -485,3 +485,32 @@ void value_print(struct sb *b, const struct value *v)
     }
     sb_char(b, '\'');
 }
+
+void value_plain(struct sb *b, const struct value *v)
+{
+    if (v->is_null)
+        return;
+    switch (v->type) {
+    case T_REAL:
+        print_real(b, v->f);
+        return;
+    case T_DATE:
+        print_date(b, v->i);
+        return;
+    case T_TIMESTAMP:
+        print_timestamp(b, v->i);
+        return;
+    case T_TIME:
+        print_time(b, v->i);
+        return;
+    case T_TEXT:
+    case T_UUID:
+    case T_DEC:
+    case T_UNKNOWN:
+        sb_str(b, v->s);
+        return;
+    case T_INT:
+    case T_BOOL:
+        value_print(b, v);
+    }
+}

@@ -5,18 +5,18 @@
 
 #include "sql/sql_int.h"
 
-static const json_t *target_at(const json_t *select, size_t i)
+const json_t *target_at(const json_t *select, size_t i)
 {
     return node_as(json_array_get(get(select, "targetList"), i), "ResTarget");
 }
 
-/* The call of COUNT that a target is, or NULL. */
-static const json_t *count_call(const json_t *target)
+const json_t *count_call(const json_t *val)
 {
-    const json_t *call = node_as(get(target, "val"), "FuncCall");
+    const json_t *call = node_as(val, "FuncCall");
     const json_t *names = get(call, "funcname");
     size_t n = json_array_size(names);
-    if (!call || n == 0 || n > 2 || strcmp(last_name(names), "count") != 0 ||
+    if (!call || n == 0 || n > 2 || get(call, "over") ||
+        strcmp(last_name(names), "count") != 0 ||
         (n == 2 &&
          strcmp(string_of(json_array_get(names, 0)), "pg_catalog") != 0))
         return NULL;
@@ -159,8 +159,6 @@ static enum status check_call(struct lower *l, const json_t *call)
 {
     long at = get_location(call);
     size_t n = get_size(call, "args");
-    if (get(call, "over"))
-        return sql_refuse(l->err, NO_WINDOW, at);
     if (get(call, "agg_order") || get_flag(call, "agg_within_group") ||
         get_flag(call, "func_variadic"))
         return sql_refuse(l->err, NO_AGG_OPTIONS, at);
@@ -220,10 +218,8 @@ static enum status group_node(struct lower *l, struct scope *sc,
     return OK;
 }
 
-typedef VEC(struct expr *) exprs;
-
 static enum status lower_groups(struct lower *l, struct scope *sc,
-                                const json_t *select, exprs *out)
+                                const json_t *select, struct after_keys *out)
 {
     const json_t *items = get(select, "groupClause");
     size_t n = json_array_size(items);
@@ -238,67 +234,13 @@ static enum status lower_groups(struct lower *l, struct scope *sc,
         if (is_text_only(l, e))
             return sql_refuse(l->err, NO_TEXT_ONLY, node_location(item));
         TRY(term_of(l, e, node_location(item), &t));
-        if (!VEC_PUSH(l->arena, out, e) || !VEC_PUSH(l->arena, &l->b.outs, t))
+        if (!VEC_PUSH(l->arena, &out->nodes, node) ||
+            !VEC_PUSH(l->arena, &out->types, e->type) ||
+            !VEC_PUSH(l->arena, &l->b.outs, t))
             return err_nomem(l->err);
     }
     l->b.n_group = (uint32_t)n;
     return OK;
-}
-
-/* A call of some aggregate anywhere in the expression. */
-static const json_t *find_aggregate(const json_t *node, int depth)
-{
-    const json_t *call = node_as(node, "FuncCall"), *found = NULL, *v;
-    const char *key;
-    size_t i;
-    if (call &&
-        (is_aggregate(last_name(get(call, "funcname"))) || get(call, "over")))
-        return call;
-    if (depth > MAX_DEPTH)
-        return NULL;
-    if (json_is_object(node))
-        json_object_foreach((json_t *)(uintptr_t)node, key, v) found =
-            found ? found : find_aggregate(v, depth + 1);
-    else
-        json_array_foreach((json_t *)(uintptr_t)node, i, v) found =
-            found ? found : find_aggregate(v, depth + 1);
-    return found;
-}
-
-static bool has_aggregate(const json_t *node)
-{
-    return find_aggregate(node, 0) != NULL;
-}
-
-/* SUM(x), COUNT(*) OVER (), COUNT(*) + 1: what is wrong with them. */
-static enum status refuse_expression(struct err *err, const json_t *val)
-{
-    const json_t *call = find_aggregate(val, 0);
-    enum construct c = NO_SELECT_LIST;
-    if (call && get(call, "over"))
-        c = NO_WINDOW;
-    else if (call && strcmp(last_name(get(call, "funcname")), "count") != 0)
-        c = NO_AGGREGATE;
-    return sql_refuse(err, c, node_location(val));
-}
-
-/* Which GROUP BY key a target is; E_UNSUPPORTED if none. */
-static enum status match_group(struct lower *l, struct scope *sc,
-                               const json_t *target, const exprs *groups,
-                               size_t *out)
-{
-    const json_t *val = get(target, "val"), *ref = node_as(val, "ColumnRef");
-    struct expr *e;
-    if (groups->n == 0 || (ref && is_star(ref)) || has_aggregate(val))
-        return refuse_expression(l->err, val);
-    TRY(lower_scalar(l, sc, val, &e));
-    for (*out = 0; *out < groups->n; ++*out)
-        if (expr_equal(e, groups->p[*out]))
-            return OK;
-    enum status st = sql_refuse(l->err, NO_SELECT_LIST, node_location(val));
-    if (ref)
-        err_hint(l->err, "Add the column to GROUP BY, or leave it out.");
-    return st;
 }
 
 static enum status copy_name(struct lower *l, const char *name, struct str *out)
@@ -307,33 +249,27 @@ static enum status copy_name(struct lower *l, const char *name, struct str *out)
     return out->p ? OK : err_nomem(l->err);
 }
 
+/* The name of a key: that of the column of the SELECT list that shows it, or
+ * its own. */
 static enum status name_groups(struct lower *l, struct scope *sc,
-                               const json_t *select, const exprs *groups,
+                               const json_t *select,
+                               const struct after_keys *keys,
                                struct sql_statement *out)
 {
-    const json_t *items = get(select, "groupClause");
     size_t n = get_size(select, "targetList");
-    out->n_group = groups->n;
-    out->group_names = NEWS(l->arena, struct str, groups->n + 1);
+    out->n_group = keys->nodes.n;
+    out->group_names = NEWS(l->arena, struct str, keys->nodes.n + 1);
     if (!out->group_names)
         return err_nomem(l->err);
-    for (size_t i = 0; i < groups->n; i++) {
-        const json_t *ref = node_as(json_array_get(items, i), "ColumnRef");
-        TRY(copy_name(l, ref ? last_name(get(ref, "fields")) : "?column?",
-                      &out->group_names[i]));
-    }
-    for (size_t i = 0; i < n; i++) {
-        const json_t *t = target_at(select, i);
-        const json_t *ref = node_as(get(t, "val"), "ColumnRef");
-        const char *name = get_text(t, "name");
-        size_t g = 0;
-        if (count_call(t))
-            continue;
-        TRY(match_group(l, sc, t, groups, &g));
-        if (!name[0] && ref)
-            name = last_name(get(ref, "fields"));
-        if (name[0])
-            TRY(copy_name(l, name, &out->group_names[g]));
+    for (size_t g = 0; g < keys->nodes.n; g++) {
+        const char *name = derived_name(keys->nodes.p[g]);
+        for (size_t i = n; i-- > 0;) {
+            const json_t *t = target_at(select, i);
+            if (get_text(t, "name")[0] &&
+                same_node(l, sc, get(t, "val"), keys->nodes.p[g]))
+                name = get_text(t, "name");
+        }
+        TRY(copy_name(l, name, &out->group_names[g]));
     }
     return OK;
 }
@@ -348,11 +284,13 @@ struct reader {
     const struct sql_options *opt;
     struct err *err;
     const json_t *select;
+    nodes calls;
     uint64_t *work; /* of all counts together */
 };
 
-/* Lowers the whole statement for the count at `target`. */
-static enum status read_count(const struct reader *r, size_t target,
+/* Lowers the whole statement for one count; the first time also what is done
+ * with the counts. */
+static enum status read_count(const struct reader *r, size_t i,
                               struct sql_statement *out, struct cq **q)
 {
     struct lower l = {.arena = r->arena,
@@ -364,20 +302,23 @@ static enum status read_count(const struct reader *r, size_t target,
                       .position = -1,
                       .work = r->work};
     struct scope sc = {0};
-    exprs groups = {0};
-    const json_t *call = count_call(target_at(r->select, target));
+    struct after_keys keys = {0};
+    const json_t *call = r->calls.p[i];
     cqb_init(&l.b, r->arena, r->schema);
     l.b.tidy_outs = true;
     TRY(check_call(&l, call));
     l.counting = !get_flag(call, "agg_distinct");
     TRY(push_ctes(&l, r->select, NULL));
     const json_t *from = get(r->select, "fromClause");
-    for (size_t i = 0; i < json_array_size(from); i++)
-        TRY(lower_from(&l, &sc, json_array_get(from, i)));
+    for (size_t k = 0; k < json_array_size(from); k++)
+        TRY(lower_from(&l, &sc, json_array_get(from, k)));
     if (get(r->select, "whereClause"))
         TRY(lower_condition(&l, &sc, get(r->select, "whereClause"), false));
-    TRY(lower_groups(&l, &sc, r->select, &groups));
-    TRY(name_groups(&l, &sc, r->select, &groups, out));
+    TRY(lower_groups(&l, &sc, r->select, &keys));
+    if (i == 0) {
+        TRY(name_groups(&l, &sc, r->select, &keys, out));
+        TRY(sql_after_read(&l, &sc, r->select, &r->calls, &keys, out));
+    }
     TRY(lower_count(&l, &sc, call));
     if (l.b.atoms.n == 0)
         return sql_refuse(r->err, NO_NO_FROM, get_location(call));
@@ -388,7 +329,7 @@ static enum status check_select(const struct reader *r)
 {
     struct lower l = {.err = r->err, .text = r->text};
     const json_t *distinct = get(r->select, "distinctClause");
-    TRY(check_clauses(&l, r->select));
+    TRY(check_clauses(&l, r->select, false));
     if (distinct)
         return sql_refuse(
             r->err, NO_DISTINCT_HERE,
@@ -396,59 +337,69 @@ static enum status check_select(const struct reader *r)
     return OK;
 }
 
+/* SUM(x), COUNT(*) OVER (), a bare column: what is wrong with it. */
 static enum status refuse_target(const struct reader *r)
 {
     const json_t *val = get(target_at(r->select, 0), "val");
-    if (has_aggregate(val))
-        return refuse_expression(r->err, val);
-    return sql_refuse(r->err, NO_NO_COUNT, node_location(val));
+    const json_t *call = node_as(val, "FuncCall");
+    enum construct c = NO_NO_COUNT;
+    if (call && get(call, "over"))
+        c = NO_WINDOW;
+    else if (call && is_aggregate(last_name(get(call, "funcname"))))
+        c = NO_AGGREGATE;
+    return sql_refuse(r->err, c, node_location(val));
 }
 
 /* Each count reads the whole statement, so many of them in a long one would
  * take time that grows with the square of its length. */
 static enum status check_counts(const struct reader *r)
 {
-    size_t n = get_size(r->select, "targetList"), counts = 0;
-    for (size_t i = 0; i < n; i++) {
-        const json_t *call = count_call(target_at(r->select, i));
-        counts += call != NULL;
-        if (!call ||
-            (counts <= MAX_COUNTS && counts * r->text_n <= MAX_COUNT_WORK))
-            continue;
-        if (counts > MAX_COUNTS)
-            err_set(r->err, E_TOO_LARGE, "the query has more than %d counts",
-                    MAX_COUNTS);
-        else
-            err_set(r->err, E_TOO_LARGE,
-                    "the query has too many counts for its length");
-        err_at(r->err, get_location(call));
-        err_hint(r->err, "Send the counts in several queries.");
-        return E_TOO_LARGE;
-    }
-    return OK;
+    size_t n = r->calls.n;
+    if (n <= MAX_COUNTS && n * r->text_n <= MAX_COUNT_WORK)
+        return OK;
+    if (n > MAX_COUNTS)
+        err_set(r->err, E_TOO_LARGE, "the query has more than %d counts",
+                MAX_COUNTS);
+    else
+        err_set(r->err, E_TOO_LARGE,
+                "the query has too many counts for its length");
+    err_at(r->err, get_location(r->calls.p[n - 1]));
+    err_hint(r->err, "Send the counts in several queries.");
+    return E_TOO_LARGE;
 }
 
-static enum status read_select(const struct reader *r,
-                               struct sql_statement *out)
+/* A count is named by the first column that shows it and nothing else. */
+static enum status name_count(const struct reader *r, const json_t *call,
+                              struct str *out)
 {
-    size_t n = get_size(r->select, "targetList");
+    const char *name = "count";
+    for (size_t i = get_size(r->select, "targetList"); i-- > 0;) {
+        const json_t *t = target_at(r->select, i);
+        if (get_text(t, "name")[0] &&
+            same_node(NULL, NULL, call, count_call(get(t, "val"))))
+            name = get_text(t, "name");
+    }
+    *out = str_copy(r->arena, str_of(name));
+    return out->p ? OK : err_nomem(r->err);
+}
+
+static enum status read_select(struct reader *r, struct sql_statement *out)
+{
+    struct lower l = {.arena = r->arena, .err = r->err};
     TRY(check_select(r));
+    TRY(sql_calls(&l, r->select, &r->calls));
     TRY(check_counts(r));
-    out->counts = NEWS(r->arena, struct sql_count, n + 1);
+    if (!r->calls.n)
+        return refuse_target(r);
+    out->counts = NEWS(r->arena, struct sql_count, r->calls.n);
     if (!out->counts)
         return err_nomem(r->err);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *t = target_at(r->select, i);
-        if (!count_call(t))
-            continue;
+    for (size_t i = 0; i < r->calls.n; i++) {
         struct sql_count *c = &out->counts[out->n_counts++];
-        const char *name = get_text(t, "name");
-        c->label = str_copy(r->arena, str_of(name[0] ? name : "count"));
-        if (!c->label.p)
-            return err_nomem(r->err);
+        TRY(name_count(r, r->calls.p[i], &c->label));
         TRY(read_count(r, i, out, &c->q));
     }
-    return out->n_counts ? OK : refuse_target(r);
+    return OK;
 }
 
 static enum status read_tree(struct reader *r, const json_t *root,

@@ -216,7 +216,11 @@ static enum status arithmetic(struct lower *l, enum expr_op op,
     TRY(unify2(l, &x, &y, position));
     if (!is_number(x) || !is_number(y))
         return type_error(l, position, name, x, y);
-    if (op == X_DIV || op == X_MOD)
+    bool real = x->type == T_REAL || y->type == T_REAL;
+    bool whole = x->type == T_INT && y->type == T_INT;
+    if (l->after && op == X_DIV && !real && !whole) /* NULL by 0 */
+        return make2(l, X_RATIO, x, y, out);
+    if ((op == X_DIV || op == X_MOD) && !(l->after && (whole || real)))
         TRY(check_division(l, op, x, y, position));
     return make2(l, op, x, y, out);
 }

@@ -47,7 +47,22 @@ static long last_for(const char *text)
     return at;
 }
 
-enum status check_clauses(struct lower *l, const json_t *s)
+/* Clauses that act on released numbers, so not in a subquery. */
+static enum status check_after(struct lower *l, const json_t *s)
+{
+    const json_t *c;
+    if ((c = get(s, "havingClause")))
+        return sql_refuse(l->err, NO_INNER_HAVING, node_location(c));
+    if ((c = get(s, "limitCount")) || (c = get(s, "limitOffset")))
+        return sql_refuse(l->err, NO_LIMIT, node_location(c));
+    if ((c = get(s, "sortClause"))) {
+        const json_t *by = node_as(json_array_get(c, 0), "SortBy");
+        return sql_refuse(l->err, NO_ORDER_BY, node_location(get(by, "node")));
+    }
+    return OK;
+}
+
+enum status check_clauses(struct lower *l, const json_t *s, bool subquery)
 {
     TRY(check_setop(l, s));
     const json_t *c;
@@ -55,16 +70,10 @@ enum status check_clauses(struct lower *l, const json_t *s)
         return sql_refuse(l->err, NO_VALUES, list_location(c));
     if ((c = get(s, "intoClause")))
         return sql_refuse(l->err, NO_INTO, get_location(get(c, "rel")));
-    if ((c = get(s, "havingClause")))
-        return sql_refuse(l->err, NO_HAVING, node_location(c));
     if ((c = get(s, "windowClause")))
         return sql_refuse(l->err, NO_WINDOW, list_location(c));
-    if ((c = get(s, "limitCount")) || (c = get(s, "limitOffset")))
-        return sql_refuse(l->err, NO_LIMIT, node_location(c));
-    if ((c = get(s, "sortClause"))) {
-        const json_t *by = node_as(json_array_get(c, 0), "SortBy");
-        return sql_refuse(l->err, NO_ORDER_BY, node_location(get(by, "node")));
-    }
+    if (subquery)
+        TRY(check_after(l, s));
     if (get(s, "lockingClause"))
         return sql_refuse(l->err, NO_LOCKING, last_for(l->text));
     return OK;
@@ -120,8 +129,7 @@ static enum status lower_body(struct lower *l, struct scope *sc,
 
 /* --- subqueries --- */
 
-/* The name of a column without alias, as PostgreSQL gives it. */
-static const char *derived_name(const json_t *val)
+const char *derived_name(const json_t *val)
 {
     const json_t *f;
     const char *kind = node_kind(val, &f);
@@ -214,10 +222,7 @@ static enum status subquery(struct lower *l, struct scope *parent,
     const json_t *distinct = get(select, "distinctClause");
     bool counting = l->counting;
     TRY(push_ctes(l, select, parent));
-    if (get(select, "havingClause"))
-        return sql_refuse(l->err, NO_INNER_HAVING,
-                          node_location(get(select, "havingClause")));
-    TRY(check_clauses(l, select));
+    TRY(check_clauses(l, select, true));
     if (get(select, "groupClause"))
         return sql_refuse(l->err, NO_INNER_GROUP,
                           list_location(get(select, "groupClause")));

@@ -32,9 +32,34 @@ struct sql_count {
     struct str label; /* the column's name: an alias, or "count" */
 };
 
+/*
+ * What is done with the noisy numbers, which costs nothing: the columns of the
+ * result, HAVING, ORDER BY and LIMIT of the outermost SELECT. Expressions over
+ * the keys of GROUP BY (variables 0 to n_group - 1) and the counts (variable
+ * n_group + i is count i). PRIVACY: functions of what was released, nothing
+ * else can be named in them.
+ */
+struct sql_column {
+    struct str name;
+    const struct expr *e;
+};
+struct sql_sort {
+    const struct expr *e;
+    bool descending, nulls_first;
+};
+struct sql_after {
+    struct sql_column *columns;
+    size_t n_columns;
+    const struct expr *having; /* NULL: none */
+    struct sql_sort *sorts;
+    size_t n_sorts;
+    uint64_t offset, limit; /* UINT64_MAX: no limit */
+};
+
 struct sql_statement {
-    struct sql_count *counts; /* in the order of the SELECT list */
+    struct sql_count *counts; /* each that occurs, once, in order */
     size_t n_counts;
+    struct sql_after after;
     struct str *group_names; /* of the GROUP BY keys, in order */
     size_t n_group;
     /* From WITH DIFFERENTIAL_PRIVACY OPTIONS(...), as written; n 0: none. */

@@ -112,6 +112,7 @@ struct lower {
     long position;    /* of the scalar that is being lowered */
     uint64_t n_nodes; /* of predicates and computed variables so far */
     uint64_t *work;   /* of the whole statement, see lower_work */
+    bool after;       /* over released numbers: no variable is a column */
 };
 
 enum { MAX_DEPTH = 150, MAX_SUBQUERIES = 256, MAX_COUNTS = 500 };
@@ -153,10 +154,37 @@ bool is_star(const json_t *colref);
 /* A subquery: FROM and WHERE into the builder, its columns into *out. */
 enum status lower_subquery(struct lower *l, struct scope *parent,
                            const json_t *select, rcols *out);
-/* Refuses the clauses that neither a subquery nor a count may have. */
-enum status check_clauses(struct lower *l, const json_t *select);
+/* Refuses the clauses that neither a subquery nor a count may have; a subquery
+ * also those that only act on released numbers. */
+enum status check_clauses(struct lower *l, const json_t *select, bool subquery);
+/* The name of a column without alias, as PostgreSQL gives it. */
+const char *derived_name(const json_t *val);
 enum status push_ctes(struct lower *l, const json_t *select,
                       struct scope *parent);
+
+/* --- count.c, after.c: the outermost SELECT ------------------------------ */
+
+typedef VEC(const json_t *) nodes;
+
+const json_t *target_at(const json_t *select, size_t i);
+/* The call of COUNT that an expression is, or NULL. */
+const json_t *count_call(const json_t *val);
+/* Every call of COUNT in the SELECT list, HAVING and ORDER BY, equal ones
+ * once. */
+enum status sql_calls(struct lower *l, const json_t *select, nodes *out);
+/* Are they the same but for where they stand and how columns are named? */
+bool same_node(struct lower *l, struct scope *sc, const json_t *a,
+               const json_t *b);
+/* What happens to the released numbers. `keys` are the expressions of GROUP
+ * BY with their types, `l` and `sc` have read FROM. */
+struct after_keys {
+    nodes nodes;
+    VEC(enum type) types;
+};
+enum status sql_after_read(struct lower *l, struct scope *sc,
+                           const json_t *select, const nodes *calls,
+                           const struct after_keys *keys,
+                           struct sql_statement *out);
 
 /* --- cond.c ---------------------------------------------------------------*/
 

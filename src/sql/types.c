@@ -133,6 +133,8 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
 
 static const struct column *column_of(const struct lower *l, uint32_t var)
 {
+    if (l->after)
+        return NULL;
     const struct atom *a = &l->b.atoms.p[l->var_atom.p[var]];
     const struct table *t = &l->schema->tables.p[a->table];
     for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)

@@ -125,9 +125,6 @@ SELECT COUNT(*) FROM customer WHERE NOT EXISTS (SELECT 1 FROM orders WHERE o_cus
 SELECT COUNT(*) FROM customer WHERE c_custkey NOT IN (SELECT o_custkey FROM orders)
 SELECT COUNT(*) FROM customer WHERE c_acctbal > (SELECT AVG(c_acctbal) FROM customer)
 SELECT SUM(l_quantity) FROM lineitem
-SELECT o_custkey, COUNT(*) FROM orders GROUP BY o_custkey HAVING COUNT(*) > 3
-SELECT COUNT(*) FROM orders LIMIT 10
-SELECT o_orderstatus, COUNT(*) FROM orders GROUP BY 1 ORDER BY 2 DESC
 SELECT COUNT(*) FROM lineitem, part WHERE p_partkey = l_partkey AND (p_brand = 'Brand#12' AND l_quantity < 5 OR p_brand = 'Brand#23' AND l_quantity < 9)
 SELECT COUNT(*) FROM orders WHERE o_orderdate > CURRENT_DATE
 SELECT * FROM orders

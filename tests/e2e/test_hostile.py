@@ -165,6 +165,7 @@ def public(r):
     code = seen.get("error", {}).get("code") if isinstance(seen.get("error"), dict) else None
     counts["answered" if "receipt" in seen else
            "withheld" if code == "withheld" else "refused"] += 1
+    seen["rows"] = [[type(c).__name__ for c in row] for row in seen.get("rows", [])]
     for secret in ("answer", "receipt"):
         if secret in seen:
             seen[secret] = type(seen[secret]).__name__

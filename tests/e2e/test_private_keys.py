@@ -81,7 +81,7 @@ check("history", [tuple(k) for k in history[0]["answer"]["keys"]] == SHOWN and
 check("fresh pays", not release("--fresh", TOWN)[1]["repeated"] and balance() == (2, 2e-6))
 check("other delta pays", not release(TOWN, delta="2e-6")[1]["repeated"] and balance() == (3, 4e-6))
 text = run("release", "--format", "text", "--ledger", "l", "--epsilon", "1", "--delta", "1e-6", "--db", "data", TOWN)[1]
-check("text", '"Oslo"' in text and "; delta 0.000004 of 0.0001, 0.000096 remains" in text and "at least 15" in text and "asked before" in text, text)
+check("text", "\nOslo  " in text and "; delta 0.000004 of 0.0001, 0.000096 remains" in text and "at least 15" in text and "asked before" in text, text)
 gone = release("SELECT id, COUNT(*) FROM pat GROUP BY id")[1]
 check("no key passes", gone["groups"] == [], str(gone))
 check("no key, repeated", release("SELECT id, COUNT(*) FROM pat GROUP BY id")[1]["groups"] == [])
@@ -180,6 +180,8 @@ for question in ASK:
         check("hostile", "VICTIM" not in json.dumps(a), str(a))
         for g in a.get("groups", []):
             g["answer"] = 0
+        for row in a.get("rows", []):
+            row[-1] = 0
         a["receipt"] = ""
         seen.add((s, json.dumps(a)))
     check("hostile: same for all", len(seen) == 1, f"{question} {seen}")

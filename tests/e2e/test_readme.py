@@ -42,8 +42,8 @@ def steps(block):
 def masked(command, text):
     text = re.sub(r"\b[0-9a-f]{24}\b", "RECEIPT", text)
     if re.match(r"dpcount release", command):
-        text = re.sub(r"^((?:answer|error)\s.*|\S+\s+-?\d+)$",
-                      lambda m: re.sub(r"-?\d+(\.\d+)?", "N", m.group(0)), text, flags=re.M)
+        text = re.sub(r"^((?:answer|error)\s.*|\S+\s+-?[\d,]+)$",
+                      lambda m: re.sub(r" *-?\d[\d,]*(\.\d+)?", " N", m.group(0)), text, flags=re.M)
     return text
 
 

@@ -321,6 +321,7 @@ class Maker:
                 rng.sample(names, min(len(names), 2)) + ["1"]))
             forms.append("COUNT(*) FILTER (WHERE %s)" % predicate(rng, rng.choice(scopes)))
         parts = [rng.choice(forms) for _ in range(rng.choice([1, 1, 1, 2]))]
+        parts = list(dict.fromkeys(parts))  # the same count is one count
         groups = [(n, k) for s in scopes for n, k in s if k in ("int", "text", "boolean")]
         if groups and rng.random() < 0.2:
             n, q.group_kind = rng.choice(groups)

@@ -18,11 +18,11 @@ SELECT COUNT(*) FROM (SELECT id FROM patient INTERSECT SELECT patient FROM visit
 ----
 SELECT COUNT(*) OVER () FROM patient
 ----
-SELECT sex, COUNT(*) FROM patient GROUP BY sex HAVING COUNT(*) > 5
+SELECT COUNT(*) FROM (SELECT id FROM patient LIMIT 1) q
 ----
-SELECT COUNT(*) FROM patient LIMIT 1
+SELECT COUNT(*) FROM (SELECT id FROM patient ORDER BY id) q
 ----
-SELECT sex, COUNT(*) FROM patient GROUP BY sex ORDER BY 2
+SELECT COUNT(*) FROM patient FETCH FIRST 1 ROWS WITH TIES
 ----
 SELECT SUM(weight) FROM patient
 ----
@@ -36,7 +36,7 @@ SELECT COUNT(*) FROM (SELECT sex FROM patient GROUP BY sex) x
 ----
 SELECT COUNT(*) FROM patient GROUP BY ROLLUP (sex)
 ----
-SELECT COUNT(*) + 1 FROM patient
+SELECT COUNT(*) + SUM(weight) FROM patient
 ----
 SELECT sex, COUNT(*) FROM patient
 ----

@@ -1,0 +1,45 @@
+/*
+ * The rows that a SELECT gives: released numbers and keys put together, then
+ * its expressions, HAVING, ORDER BY and LIMIT. PRIVACY: post-processing; all
+ * that comes in was released, or is the owner's.
+ */
+#ifndef RELEASE_ANSWER_TABLE_H
+#define RELEASE_ANSWER_TABLE_H
+
+#include "base/json.h"
+#include "sql/sql.h"
+
+/* The numbers of one count, one for each key, or one in all. */
+struct table_count {
+    const struct value *keys; /* n rows of n_keys values */
+    const struct str *numbers;
+    size_t n;
+    double p95; /* display: error of each number; negative: not known */
+};
+
+struct answer_table {
+    const struct sql_after *after;
+    size_t n_keys, n_cols, n_rows;
+    struct value *cells; /* row by row */
+    double *errors; /* display: p95 of each cell to first order, negative: none
+                     */
+};
+
+/* A key that one count has and another does not (each hides its own keys
+ * below the threshold) gives a row in which the other number is NULL. */
+enum status answer_table_make(struct arena *a, const struct sql_after *after,
+                              size_t n_keys, const struct table_count *counts,
+                              size_t n_counts, struct answer_table *out,
+                              struct err *err) WARN_UNUSED;
+/* Is it one number and nothing else? */
+bool answer_table_plain(const struct sql_after *after, size_t n_keys,
+                        size_t n_counts);
+
+/* "columns": [{"name": .., "type": ..}, ..] */
+void answer_columns_json(struct json *j, const struct sql_after *after);
+/* "rows": [[..], ..]; if a column is computed "errors": [[..], ..] too */
+void answer_rows_json(struct json *j, const struct answer_table *t);
+/* A table for people: headings, numbers to the right. */
+void answer_table_text(struct sb *b, const struct answer_table *t);
+
+#endif
