@@ -154,6 +154,7 @@ static enum status count(struct prepared *p, struct str query,
                          struct evaluated *data, struct result *out,
                          struct err *err)
 {
+    p->owner_view = true;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(prepare_query(p, query, err));
     p->owner_counts = true;
@@ -185,6 +186,7 @@ static enum status sensitivity(struct prepared *p, struct str query,
                                struct err *err)
 {
     struct counts_out w;
+    p->owner_view = true;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(prepare_query(p, query, err));
     TRY(prepare_bounds(p, false, err));
@@ -299,7 +301,7 @@ static enum status check(struct prepared *p, struct evaluated *e,
 {
     struct violations v = {0};
     struct json j;
-    p->keep_all = true;
+    p->keep_all = p->owner_view = true;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     TRY(source_load(p->source, NULL, e->store, NULL, err));

@@ -10,6 +10,7 @@ static enum status policy(struct prepared *p, struct result *out,
                           struct err *err)
 {
     struct json j;
+    p->owner_view = true;
     TRY(prepare_schema(
         p, p->session->opt.schema.n ? SOURCE_OPTIONAL : SOURCE_REQUIRED, err));
     source_policy(&p->schema, p->source, &out->text);

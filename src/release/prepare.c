@@ -258,6 +258,8 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
         TRY(schema_set_privacy(&p->schema, o->public_.p[i], PRIVACY_PUBLIC,
                                err));
     TRY(keep_enforced(p, err));
+    if (!p->owner_view)
+        schema_hide_guessed(&p->schema);
     return read_neighbours(p, err);
 }
 

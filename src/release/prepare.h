@@ -43,10 +43,11 @@ struct prepared {
     VEC(struct public_column) columns_read;
     /* declared of a database and not enforced by it, hence not used */
     struct str left_out;
-    bool keep_all; /* check: everything that was declared */
     /* By table: the declared bound on its rows, enforced or not; U128_INF:
      * none. It decides what is tried, never the noise. */
     u128 *rows_declared;
+    bool owner_view; /* OWNER: names in a file's first line may be shown */
+    bool keep_all;   /* check: everything that was declared */
     unsigned threads;
     bool owner_counts; /* OWNER: keys may be found without a price */
     bool keys_found;   /* by group_keys: the embedded engine has to list them */

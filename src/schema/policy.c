@@ -317,6 +317,7 @@ static enum status set_type(struct reader *r, yaml_node_t *key,
     TRY(column(r, key, table, &c));
     TRY(read_type(r, val, &type));
     struct column *col = &r->s->tables.p[table].cols[c];
+    col->guessed = false;
     if (col->type == T_UNKNOWN)
         col->type = type;
     if (col->type == type)
@@ -334,7 +335,10 @@ static enum status match_columns(struct reader *r, yaml_node_t *n, size_t table)
     cols_vec x = {0};
     if (n->type == YAML_MAPPING_NODE)
         return each_pair(r, n, table, set_type);
-    return columns(r, n, table, &x);
+    TRY(columns(r, n, table, &x));
+    for (size_t i = 0; i < x.n; i++)
+        r->s->tables.p[table].cols[x.p[i]].guessed = false;
+    return OK;
 }
 
 static enum status read_table_key(struct reader *r, yaml_node_t *key,

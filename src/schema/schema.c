@@ -45,6 +45,16 @@ bool table_is_private(const struct table *t)
     return t->privacy != PRIVACY_PUBLIC;
 }
 
+void schema_hide_guessed(struct schema *s)
+{
+    for (size_t i = 0; i < s->tables.n; i++) {
+        struct table *t = &s->tables.p[i];
+        for (size_t c = 0; table_is_private(t) && c < t->n_cols; c++)
+            if (t->cols[c].guessed)
+                t->cols[c].name = STR("");
+    }
+}
+
 static bool key_is_not_null(const struct table *t, const struct degree *d)
 {
     for (size_t i = 0; i < d->n_x; i++)

@@ -28,6 +28,8 @@ struct column {
     bool is_padded;  /* PostgreSQL's char(n), read without its padding */
     bool is_varchar; /* PostgreSQL's varchar, which becomes char(n) there */
     bool text_only;  /* read as text, but equal by rules of its own (inet) */
+    bool guessed;    /* its name stands in a file's first line and nowhere else:
+                        PRIVACY: without a header line that is a row */
     struct value *domain; /* public list of values for GROUP BY; may be NULL */
     size_t n_domain;
 };
@@ -109,6 +111,9 @@ enum status schema_find_option(const struct schema *s, struct str name,
                                struct err *err) WARN_UNUSED;
 /* By name, in any case if the table's source does not tell names apart. */
 long table_match_column(const struct table *t, struct str name);
+/* Takes the guessed names of private tables away: they are then asked for by
+ * position only, and nothing shows them. */
+void schema_hide_guessed(struct schema *s);
 bool table_is_private(const struct table *t); /* undeclared counts as private */
 /* Has a declared key: then its rows are a set, otherwise a bag. */
 bool table_has_key(const struct table *t);

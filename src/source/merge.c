@@ -70,6 +70,7 @@ static enum status take_columns(struct source *src, struct src_table *t,
         c->is_padded = t->cols[i].is_padded;
         c->is_varchar = t->cols[i].is_varchar;
         c->text_only = t->cols[i].text_only;
+        c->guessed = t->has_header;
         t->to[i] = (uint32_t)i;
     }
     st->declared = true;

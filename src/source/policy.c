@@ -141,13 +141,35 @@ static void write_fks(struct sb *b, const struct table *t)
     }
 }
 
-/* As a comment where the source types them. Where it does not (CSV), in the
- * form in which the owner can. */
+/* Declared, as the columns of a private file must be: that its first line is
+ * no row is for the owner to say. */
+static void declare_columns(struct sb *b, const struct table *t)
+{
+    sb_cstr(b, "    # The file's first line, taken for names: is it no row? "
+               "Types can be given:\n"
+               "    # {name: integer, ...} or text, numeric, real, boolean, "
+               "date, timestamp, ...\n"
+               "    columns: [");
+    for (size_t i = 0; i < t->n_cols; i++) {
+        sb_cstr(b, i ? ", " : "");
+        name(b, t->cols[i].name);
+    }
+    sb_cstr(b, "]\n");
+}
+
+/* As a comment where the source types them. Where it does not, in the form in
+ * which the owner can. */
 static void write_columns(struct sb *b, const struct table *t)
 {
-    bool open = false;
-    for (size_t i = 0; i < t->n_cols; i++)
+    bool open = false, guessed = false;
+    for (size_t i = 0; i < t->n_cols; i++) {
         open |= t->cols[i].type == T_UNKNOWN;
+        guessed |= t->cols[i].guessed;
+    }
+    if (guessed) {
+        declare_columns(b, t);
+        return;
+    }
     sb_cstr(b, open ? "    # columns: {" : "    # columns: ");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
@@ -214,8 +236,9 @@ void source_policy(const struct schema *s, const struct source *src,
     size_t n = 0;
     sb_cstr(
         b, "# What dpcount protects, and what it may assume. Written from the\n"
-           "# catalogue; no row was read. A table that is not listed is\n"
-           "# private. Declare only what holds for every state the data can\n"
+           "# catalogue, of files from their first lines; no other row was\n"
+           "# read. A table that is not listed is private. Declare only what "
+           "holds for every state the data can\n"
            "# ever have: the noise is calibrated to it.\n"
            "\n"
            "# add-drop-one: a row more or less; change-one: a row replaced.\n"

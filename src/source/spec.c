@@ -65,11 +65,13 @@ static enum status check_names(const struct src_table *t, struct err *err)
     for (size_t i = 0; i < t->n_cols; i++)
         for (size_t j = 0; j < i; j++)
             if (str_eq_nocase(t->cols[i].name, t->cols[j].name)) {
+                /* PRIVACY: which, is not said: it may be a row */
                 err_set(err, E_SOURCE,
-                        "table \"%.*s\" has two columns \"%.*s\"",
-                        PSTR(t->name), PSTR(t->cols[i].name));
+                        "two columns of table \"%.*s\" have one name",
+                        PSTR(t->name));
                 err_hint(err, "In files the case of letters does not tell "
-                              "names apart.");
+                              "names apart. For a file whose first line is a "
+                              "row write --table 'name(col,col)=FILE'.");
                 return E_SOURCE;
             }
     return OK;

@@ -107,7 +107,8 @@ static void hint_columns(struct lower *l, const struct scope *sc)
     sb_init(&b, l->arena);
     for (; sc; sc = sc->parent)
         for (size_t i = 0; i < sc->visible.n; i++)
-            list_name(&b, n++, sc->visible.p[i].name);
+            if (sc->visible.p[i].name.n)
+                list_name(&b, n++, sc->visible.p[i].name);
     if (n && !b.failed)
         err_hint(l->err,
                  "The columns are %.*s. A text stands in single "
@@ -394,6 +395,15 @@ static enum status two_tables(struct lower *l, const char *name, long at)
     return E_NAME;
 }
 
+/* Some may have no name: those of a private file that nothing declares. */
+static bool has_names(const struct table *t)
+{
+    for (size_t i = 0; i < t->n_cols; i++)
+        if (t->cols[i].name.n)
+            return true;
+    return false;
+}
+
 static enum status find_table(struct lower *l, const json_t *range, long *out)
 {
     const char *name = get_text(range, "relname");
@@ -408,12 +418,13 @@ static enum status find_table(struct lower *l, const json_t *range, long *out)
     const struct table *t = &l->schema->tables.p[*out];
     if (ns[0] && t->namespace_.n && !str_is(t->namespace_, ns))
         return no_namespace(l, ns, t, at);
-    if (t->n_cols == 0 || t->cols[0].name.n == 0) {
+    if (!has_names(t)) {
         err_set(l->err, E_NAME, "the columns of relation \"%s\" are not known",
                 name);
         err_at(l->err, at);
-        err_hint(l->err, "Declare them with --schema or --policy, or read "
-                         "them from --db or --table.");
+        err_hint(l->err, "Declare them in --schema, in the policy (columns:) "
+                         "or with --table 'name(col,col)=FILE'; a private "
+                         "file's first line may be a row.");
         return E_NAME;
     }
     return OK;

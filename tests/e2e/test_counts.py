@@ -6,13 +6,17 @@ import tempfile
 import outside
 from outside import check, end
 
+# a private file has columns that are declared
+DATA = ["--db", "data", "--policy", "columns.yaml"]
+
+
 
 def ask(command, *args):
     return outside.ask(*command.split(), "--format", "json", *args)
 
 
 def release(*args):
-    return ask("release", "--ledger", "l", "--db", "data", *args)
+    return ask("release", "--ledger", "l", *DATA, *args)
 
 
 def spent():
@@ -22,6 +26,8 @@ def spent():
 folder = tempfile.TemporaryDirectory(prefix="dpc-counts-")
 os.chdir(folder.name)
 os.mkdir("data")
+with open("columns.yaml", "w") as f:
+    f.write("tables: {pat: {columns: [id, sex]}, visit: {columns: [pat, day]}}\n")
 with open("data/pat.csv", "w") as f:
     f.write("id,sex\n" + "".join(f"{i},{'FM'[i % 2]}\n" for i in range(50)))
 with open("data/visit.csv", "w") as f:
@@ -29,11 +35,11 @@ with open("data/visit.csv", "w") as f:
 ask("budget init", "--ledger", "l", "--epsilon", "10")
 TWO = "SELECT COUNT(*), COUNT(DISTINCT sex) FROM pat"
 
-status, a = ask("count", "--db", "data", TWO)
+status, a = ask("count", *DATA, TWO)
 check("count", status == 0 and [c["count"] for c in a["counts"]] == [50, 2], str(a))
-status, a = ask("analyze", "--db", "data", TWO)
+status, a = ask("analyze", *DATA, TWO)
 check("analyze", status == 0 and [c["global_sensitivity"]["upper"] for c in a["counts"]] == [1, 1], str(a))
-status, a = ask("quote", "--db", "data", "--epsilon", "2", TWO)
+status, a = ask("quote", *DATA, "--epsilon", "2", TWO)
 check("quote", status == 0 and [c["epsilon"] for c in a["counts"]] == [2, 2] and a["price"] == 4, str(a))
 status, a = release("--epsilon", "2", TWO)
 check("release", status == 0 and len({c["receipt"] for c in a["counts"]}) == 2, str(a))
@@ -52,7 +58,7 @@ check("one is unbounded", status == 3 and a["error"]["code"] == "unbounded" and 
 # the budget would end in between: nothing is charged
 status, a = release("--epsilon", "3", TWO)
 check("budget", status == 4 and spent() == 6, f"{status} {a} {spent()}")
-status, a = ask("sensitivity", "--db", "data", TWO)
+status, a = ask("sensitivity", *DATA, TWO)
 check("sensitivity of both", status == 0 and [c["count"] for c in a["counts"]] == [50, 2], str(a))
 
 end()

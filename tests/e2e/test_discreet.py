@@ -13,6 +13,10 @@ import time
 
 from outside import DPCOUNT, ask as run, check, end, slower
 
+# a private file has columns that are declared
+DATA = ["--db", "data", "--policy", "columns.yaml"]
+
+
 
 def release(*args, epsilon="0.1"):
     return run("release", "--format", "json", "--ledger", "l", "--epsilon", epsilon, *args)
@@ -123,6 +127,8 @@ check("committed at the deadline", status == 0 and at >= start + slower(0.7) - 0
 
 # an answer that no private row changes does not read them
 os.mkdir("data")
+with open("columns.yaml", "w") as f:
+    f.write("tables: {t: {columns: [a, b]}, code: {columns: [c, d]}, u: {columns: [a, b]}}\n")
 with open("data/t.csv", "w") as f:
     f.write("a,b\n1,1\n1,2\n1\n")  # malformed
 with open("data/code.csv", "w") as f:
@@ -130,33 +136,33 @@ with open("data/code.csv", "w") as f:
 with open("data/u.csv", "w") as f:
     f.write("a,b\n1,1\n1,2\n")
 before = spent()
-status, a = release("--db", "data", "SELECT COUNT(*) FROM t WHERE a = 1 AND a = 2")
+status, a = release(*DATA, "SELECT COUNT(*) FROM t WHERE a = 1 AND a = 2")
 check("no private row is read", status == 0 and a["answer"] == 0 and a["epsilon"] == 0 and a["error"]["p95"] == 0, str(a))
 check("and nothing is paid", spent() == before)
 
 # a question about other tables is refused for it like any other
-status, a = release("--db", "data", "SELECT COUNT(*) FROM u")
+status, a = release(*DATA, "SELECT COUNT(*) FROM u")
 check("malformed file", status == 5 and a["error"]["code"] == "data" and spent() == before, str(a))
 os.remove("data/t.csv")
 
 # an empty public table makes the smooth sensitivity 0: noise all the same
-status, a = release("--db", "data", "--public", "code", "--mechanism", "smooth-laplace",
+status, a = release(*DATA, "--public", "code", "--mechanism", "smooth-laplace",
                     "SELECT COUNT(*) FROM u JOIN code ON code.c = u.a JOIN u v ON v.b = code.d", epsilon="1")
 check("sensitivity 0", status == 0 and a["error"]["p95"] > 0, str(a))
 
 # a public table does not make noise measured on data look better
 QUERY = "SELECT COUNT(*) FROM u JOIN code ON code.c = u.a"
-status, a = run("quote", "--format", "json", "--db", "data", "--public", "code", "--constraint", "code: c -> *",
+status, a = run("quote", "--format", "json", *DATA, "--public", "code", "--constraint", "code: c -> *",
                 "--epsilon", "1", QUERY)
 check("small global sensitivity", status == 0 and a["mechanism"] == "discrete-laplace", str(a))
-status, a = run("quote", "--format", "json", "--db", "data", "--public", "code", "--constraint", "|code| <= 100000000",
+status, a = run("quote", "--format", "json", *DATA, "--public", "code", "--constraint", "|code| <= 100000000",
                 "--epsilon", "1", QUERY)
 check("large global sensitivity", status == 0 and a["mechanism"] == "smooth-laplace", str(a))
 
 # an error estimate of next to no budget is settled before the charge
 for query in ("SELECT COUNT(*) FROM u", "Q(a,b,c) :- u(a,b), u(b,c)."):
     for tiny in ("0.00000001", "0.000000001"):
-        status, a = release("--db", "data", "--mechanism", "smooth-laplace", "--beta", "0.1", "--error-budget", tiny,
+        status, a = release(*DATA, "--mechanism", "smooth-laplace", "--beta", "0.1", "--error-budget", tiny,
                             query, epsilon="1")
         check("tiny error budget", status == 0 and a["error"]["basis"] == "released", f"{query} {tiny} {a}")
 

@@ -29,8 +29,9 @@ def csv_types():
     check("no types", "boolean" in str(count(long, "csv")), count(long, "csv"))
     policy = run("policy", "init", "--db", "csv")[1]
     line = next(x for x in policy.split("\n") if "columns:" in x)
-    check("the policy shows where types go", "# columns: {id: text, from_day: text" in line, policy)
-    typed = line.replace("# columns", "columns").replace("day: text", "day: date").replace("urgent: text", "urgent: boolean")
+    check("the policy declares the columns, and shows where types go",
+          line == "    columns: [id, from_day, to_day, urgent]" and "{name: integer, ...}" in policy, policy)
+    typed = "    columns: {id: text, from_day: date, to_day: date, urgent: boolean}"
     write("typed.yaml", policy.replace(line, typed))
     check("types of the policy", count(long, "csv", "typed.yaml") == 1, count(long, "csv", "typed.yaml"))
     for wrong, says in (("{from_dya: date}", 'no column "from_dya"'), ("{from_day: dat}", "unknown type"),

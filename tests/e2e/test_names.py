@@ -35,7 +35,7 @@ def check_loose(tmp):
             fails_with(text, "count", "--db", tmp + source, query)
     db.close()
     write(tmp + "/twice.csv", "id,ID\n1,2\n")
-    fails_with('two columns "ID"', "count", "--table", f"t={tmp}/twice.csv", "SELECT COUNT(*) FROM t")
+    fails_with('two columns of table "t"', "count", "--table", f"t={tmp}/twice.csv", "SELECT COUNT(*) FROM t")
 
 
 def check_policy(tmp):

@@ -13,14 +13,18 @@ from outside import ask as run, check, end, write
 
 SOURCE = os.environ["DPC_SOURCE"]
 
+# a private file has columns that are declared
+DATA = ["--db", "data", "--policy", "columns.yaml"]
+
+
 
 def release(*args, epsilon="1", delta="1e-6", ledger="l", db="data"):
     more = ["--delta", delta] if delta else []
-    return run("release", "--format", "json", "--ledger", ledger, "--epsilon", epsilon, *more, "--db", db, *args)
+    return run("release", "--format", "json", "--ledger", ledger, "--epsilon", epsilon, *more, *(DATA if db == "data" else ["--db", db]), *args)
 
 
 def quote(*args, epsilon="1", delta="1e-6"):
-    return run("quote", "--format", "json", "--epsilon", epsilon, "--delta", delta, "--db", "data", *args)
+    return run("quote", "--format", "json", "--epsilon", epsilon, "--delta", delta, *DATA, *args)
 
 
 def balance(ledger="l"):
@@ -47,6 +51,7 @@ rows = [(t, "FM"[i % 2]) for t, n in TOWNS.items() for i in range(n)]
 rows += [("", "F")] * 250 + [(f"only-{i}", "F") for i in range(60)] + [("Åsgård", "M")] * 180
 random.Random(1).shuffle(rows)
 quoted = lambda s: '"' + s.replace('"', '""') + '"' if s else ""
+write("columns.yaml", "tables: {pat: {columns: [id, town, sex]}, visit: {columns: [pat, day]}, town: {columns: [name]}}\n")
 write("data/pat.csv", "id,town,sex\n" + "".join(f"{i},{quoted(t)},{s}\n" for i, (t, s) in enumerate(rows)))
 write("data/visit.csv", "pat,day\n" + "".join(f"{i % len(rows)},{i}\n" for i in range(2 * len(rows))))
 write("data/town.csv", "name\nOslo\nBergen\n")
@@ -80,7 +85,7 @@ check("history", [tuple(k) for k in history[0]["answer"]["keys"]] == SHOWN and
       history[0]["answer"]["answers"] == [g["answer"] for g in a["groups"]] and history[0]["delta"] == "0.000001")
 check("fresh pays", not release("--fresh", TOWN)[1]["repeated"] and balance() == (2, 2e-6))
 check("other delta pays", not release(TOWN, delta="2e-6")[1]["repeated"] and balance() == (3, 4e-6))
-text = run("release", "--format", "text", "--ledger", "l", "--epsilon", "1", "--delta", "1e-6", "--db", "data", TOWN)[1]
+text = run("release", "--format", "text", "--ledger", "l", "--epsilon", "1", "--delta", "1e-6", *DATA, TOWN)[1]
 check("text", "\nOslo  " in text and "; delta 0.000004 of 0.0001, 0.000096 remains" in text and "at least 15" in text and "asked before" in text, text)
 gone = release("SELECT id, COUNT(*) FROM pat GROUP BY id")[1]
 check("no key passes", gone["groups"] == [], str(gone))
@@ -88,7 +93,7 @@ check("no key, repeated", release("SELECT id, COUNT(*) FROM pat GROUP BY id")[1]
 
 # options in SQL; columns that were declared restrict, those of public tables join
 sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) town, COUNT(*) FROM pat GROUP BY town"
-status, a = run("release", "--format", "json", "--ledger", "l", "--db", "data", sql)
+status, a = run("release", "--format", "json", "--ledger", "l", *DATA, sql)
 check("options in SQL", status == 0 and a["delta"] == 1e-6 and keys(a) == SHOWN, str(a))
 a = release("--groups", "sex=F", "SELECT town, sex, COUNT(*) FROM pat GROUP BY town, sex")[1]
 check("declared part", ("Oslo", "F") in keys(a) and all(k[1] == "F" for k in keys(a)), str(a))
@@ -129,7 +134,7 @@ for name, args, status, word in (
     check(name, s == status and word in json.dumps(a["error"]), f"{s} {a}")
     s, b = quote(*args)
     check(name + ", quote", s == status and a == b, f"{s} {b}")
-s, a = run("release", "--format", "json", "--ledger", "l", "--rho", "0.1", "--delta", "1e-6", "--db", "data", TOWN)
+s, a = run("release", "--format", "json", "--ledger", "l", "--rho", "0.1", "--delta", "1e-6", *DATA, TOWN)
 check("zcdp", s == 3 and "--epsilon" in a["error"]["hint"], str(a))
 check("laplace by name", release("--mechanism", "discrete-laplace", TOWN)[1].get("repeated") is True)
 check("too much", release(TOWN, delta="0.6")[0] == 2)
@@ -152,14 +157,14 @@ check("cap without delta", release("--analyst", "bob", TOWN)[0] == 4)
 shown = run("budget", "show", "--format", "json", "--ledger", "small")[1]
 check("committed", shown["committed"] == 1 and shown["held"] == 0, str(shown))
 for words in ("", "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6) "):
-    s, a = run("count", "--format", "json", "--db", "data", f"SELECT {words}town, COUNT(*) FROM pat GROUP BY town")
+    s, a = run("count", "--format", "json", *DATA, f"SELECT {words}town, COUNT(*) FROM pat GROUP BY town")
     check("the owner counts all keys", s == 0 and len(a["groups"]) == 7 + 60 and
           sum(g["count"] for g in a["groups"]) == len(rows), str(a)[:300])
 two = "SELECT COUNT(*), COUNT(DISTINCT town) FROM pat"
 for command in ("sensitivity", "explain"):
-    s, a = run(command, "--format", "json", "--db", "data", two)
+    s, a = run(command, "--format", "json", *DATA, two)
     check(command + ", two counts", s == 0 and len(a["counts"]) == 2, str(a))
-s, a = run("explain", "--dot", "--format", "json", "--db", "data", two)
+s, a = run("explain", "--dot", "--format", "json", *DATA, two)
 check("no picture of two", s == 3 and "2 counts" in a["error"]["message"], str(a))
 
 # a hostile analyst: whether one person is in the data, by a key that only they have; everything but the paid
@@ -170,13 +175,14 @@ ASK = ["SELECT town, COUNT(*) FROM pat GROUP BY town", "SELECT sex, COUNT(*) FRO
        "SELECT id, town, sex, COUNT(*) FROM pat GROUP BY id, town, sex",
        "SELECT town || id, COUNT(*) FROM pat GROUP BY town || id",
        "SELECT a.town, COUNT(DISTINCT a.sex) FROM pat a GROUP BY a.town"]
+write("h.yaml", "tables: {pat: {columns: [id, town, sex]}, t: {columns: [k]}}\n")
 for n, row in enumerate([""] + SECRETS):
     write(f"h{n}/pat.csv", "id,town,sex\n" + base + row)
 for question in ASK:
     seen = set()
     for n in range(len(SECRETS) + 1):
         run("budget", "init", "--ledger", f"h{n}/l", "--epsilon", "50", "--delta", "0.01")
-        s, a = release(question, ledger=f"h{n}/l", db=f"h{n}")
+        s, a = release("--policy", "h.yaml", question, ledger=f"h{n}/l", db=f"h{n}")
         check("hostile", "VICTIM" not in json.dumps(a), str(a))
         for g in a.get("groups", []):
             g["answer"] = 0
@@ -190,7 +196,7 @@ for question in ASK:
 for i, cells in enumerate((["7"] * 99, ["7.0"] * 99, ["7"] * 50 + ["7.00"] * 49 + ["x"], ["07"] * 99 + ["1.5"])):
     write(f"n{i}/t.csv", "k\n" + "".join(c + "\n" for c in cells))
     run("budget", "init", "--ledger", f"n{i}/l", "--epsilon", "9", "--delta", "1e-3")
-    a = release("SELECT k, COUNT(*) FROM t GROUP BY k", ledger=f"n{i}/l", db=f"n{i}")[1]
+    a = release("--policy", "h.yaml", "SELECT k, COUNT(*) FROM t GROUP BY k", ledger=f"n{i}/l", db=f"n{i}")[1]
     check("one form", keys(a) == [(7,)] and isinstance(a["groups"][0]["key"][0], int), f"{cells[0]} {a}")
 db = sqlite3.connect("forms.db")
 db.executescript("CREATE TABLE a(x REAL, d DATE); CREATE TABLE b(x NUMERIC, d TIMESTAMP); CREATE TABLE c(x INTEGER)")

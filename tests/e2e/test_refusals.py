@@ -36,7 +36,8 @@ subprocess.run([DPCOUNT, "budget", "init", "--ledger", "l", "--epsilon", "1"], c
 os.symlink("l", "link.ledger")
 
 COUNT = "SELECT COUNT(*) FROM pat"
-RELEASE = ["release", "--db", "csv", "--ledger", "l", "--epsilon", "0.1"]
+write("columns.yaml", "tables: {pat: {columns: [id, sex, hos]}, patdoc: {columns: [pat, doc]}}\n")
+RELEASE = ["release", "--db", "csv", "--policy", "columns.yaml", "--ledger", "l", "--epsilon", "0.1"]
 
 
 def release(*changes, query=COUNT):

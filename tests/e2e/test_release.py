@@ -11,6 +11,10 @@ import time
 import outside
 from outside import DPCOUNT, check, end, slower, write
 
+# a private file has columns that are declared
+DATA = ["--db", "data", "--policy", "columns.yaml"]
+
+
 
 def run(*args):
     r = outside.run(*args)
@@ -21,7 +25,7 @@ def run(*args):
 
 
 def release(*args, epsilon="0.1"):
-    return run("release", "--format", "json", "--ledger", "l", "--epsilon", epsilon, "--db", "data", *args)
+    return run("release", "--format", "json", "--ledger", "l", "--epsilon", epsilon, *DATA, *args)
 
 
 def spent(*args):
@@ -30,6 +34,7 @@ def spent(*args):
 
 folder = tempfile.TemporaryDirectory(prefix="dpc-release-")
 os.chdir(folder.name)
+write("columns.yaml", "tables: {pat: {columns: [id, sex]}, visit: {columns: [pat, day]}, code: {columns: [code]}}\n")
 write("data/pat.csv", "id,sex\n" + "".join(f"{i},{'FM'[i % 2]}\n" for i in range(500)))
 write("data/visit.csv", "pat,day\n" + "".join(f"{i % 500},{i}\n" for i in range(900)))
 write("data/code.csv", "code\nF\nM\nX\n")
@@ -79,7 +84,7 @@ check("groups", [g["key"] for g in a["groups"]] == [["F"], ["M"], ["X"]], str(a)
 check("one price", abs(spent() - before - 0.1) < 1e-9)
 b = release("--groups", "F,M,X", "--neighbours", "change-one", "SELECT sex, COUNT(*) FROM pat GROUP BY sex")[1]
 check("change-one", 1.7 < b["error"]["p95"] / a["error"]["p95"] < 2.3, f"{a['error']} {b['error']}")
-smooth = [run("quote", "--format", "json", "--epsilon", "1", "--db", "data", "--groups", "F,M", "--neighbours", kind,
+smooth = [run("quote", "--format", "json", "--epsilon", "1", *DATA, "--groups", "F,M", "--neighbours", kind,
               "SELECT sex, COUNT(*) FROM pat JOIN visit ON visit.pat = pat.id GROUP BY sex")[1]
           for kind in ("add-drop-one", "change-one")]
 check("change-one, smooth", smooth[1]["error"]["least_sensitivity"] == 2 * smooth[0]["error"]["least_sensitivity"],
@@ -120,18 +125,18 @@ check("balance of bob", spent("--analyst", "bob") == 0.1)
 
 # zCDP
 run("budget", "init", "--ledger", "z", "--epsilon", "1", "--delta", "1e-6", "--composition", "zcdp")
-z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.01", "--db", "data", COUNT)[1]
+z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.01", *DATA, COUNT)[1]
 check("zcdp", z.get("mechanism") == "discrete-gaussian" and z.get("rho") == 0.01, str(z))
 
 # a bound whose square needs more than 128 bits: the noise keeps growing with it
-wide = [run("quote", "--format", "json", "--rho", "0.5", "--mechanism", "discrete-gaussian", "--db", "data",
+wide = [run("quote", "--format", "json", "--rho", "0.5", "--mechanism", "discrete-gaussian", *DATA,
             "--constraint", f"|visit| <= {10 ** n}", "--constraint", "|pat| <= 1",
             "SELECT COUNT(*) FROM pat, visit")[1] for n in (18, 19, 20, 30)]
 check("wide gaussian", [round(w["error"]["std"] / 10 ** n, 6) for n, w in zip((18, 19, 20, 30), wide)] == [1.0] * 4,
       str([w["error"] for w in wide]))
-z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.005", "--db", "data", JOIN)[1]
+z = run("release", "--format", "json", "--ledger", "z", "--rho", "0.005", *DATA, JOIN)[1]
 check("zcdp join", z.get("mechanism") == "arsinh-normal", str(z))
-check("zcdp runs out", run("release", "--format", "json", "--ledger", "z", "--rho", "0.1", "--db", "data", COUNT)[0] == 4)
+check("zcdp runs out", run("release", "--format", "json", "--ledger", "z", "--rho", "0.1", *DATA, COUNT)[0] == 4)
 
 # cancelling a long count: prompt, and nothing is charged before the hold
 write("big/e.csv", "a,b\n" + "".join(f"{i},{j}\n" for i in range(250) for j in range(250)))
@@ -144,10 +149,10 @@ out, err = p.communicate(timeout=slower(30))
 check("cancel", p.returncode in (0, 6) and time.monotonic() - start < slower(10), f"{p.returncode} {err}")
 
 # two owners' commands warn
-check("warning", "private" in run("count", "--db", "data", COUNT)[2])
-status, a, _ = run("check", "--format", "json", "--db", "data", "--constraint", "pat: sex -> id <= 3")
+check("warning", "private" in run("count", *DATA, COUNT)[2])
+status, a, _ = run("check", "--format", "json", *DATA, "--constraint", "pat: sex -> id <= 3")
 check("check", status == 5 and a["holds"] is False and a["violations"][0]["found"] == 251, str(a))
-status, a, _ = run("check", "--format", "json", "--db", "data", "--constraint", "pat: id -> *")
+status, a, _ = run("check", "--format", "json", *DATA, "--constraint", "pat: id -> *")
 check("check holds", status == 0 and a["holds"] is True)
 
 end()

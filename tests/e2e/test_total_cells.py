@@ -102,10 +102,36 @@ def declared_types(folder):
     check("the server's own type is not", status == 0, out)
 
 
+def first_lines():
+    """The first line of a private file may be a row: no analyst sees it, whatever is asked."""
+    write("raw/p.csv", "7,victim@example.org,HIV\n8,b@example.org,flu\n")
+    write("raw/q.csv", "twin,twin\n1,2\n")
+    write("part.yaml", "tables: {p: {columns: ['7']}}\n")
+    write("wrong.yaml", "tables: {p: {columns: [id, mail, dx]}}\n")
+    write("wrong.sql", "CREATE TABLE p(id int, mail text, dx text);")
+    ledger("raw.ledger")
+    for source in (["--db", "raw"], ["--table", "p=raw/p.csv"], ["--table", "q=raw/q.csv"],
+                   ["--table", "p=raw/p.csv", "--policy", "part.yaml"],
+                   ["--table", "p=raw/p.csv", "--policy", "wrong.yaml"],
+                   ["--table", "p=raw/p.csv", "--schema", "wrong.sql"]):
+        for q in ("SELECT COUNT(*) FROM p", "SELECT COUNT(*) FROM p WHERE x = 1", "SELECT COUNT(x) FROM q",
+                  "SELECT COUNT(*) FROM p GROUP BY x", "Q(a) :- p(a, b, c).", "Q(a) :- p(a)."):
+            for command in (["analyze"], ["quote", "--epsilon", "1"], ["explain", "--epsilon", "1"],
+                            ["release", "--epsilon", "1", "--ledger", "raw.ledger"]):
+                r = run(*command, *source, q)
+                said = r.stdout + r.stderr
+                check(f"first line shown by {command} {source} {q}:",
+                      not any(w in said for w in ("victim", "HIV", "twin")), said)
+    status, out = ask("quote", "--table", "p(id,mail,dx)=raw/p.csv", "--epsilon", "1", "--format", "json",
+                      "SELECT COUNT(*) FROM p WHERE dx = 'HIV'")
+    check("declared columns:", status == 0, out)
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         os.chdir(top)
         sqlite_cells()
+        first_lines()
         server = pg.start(needed=False)
         if server:
             try:
