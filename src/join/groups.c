@@ -4,12 +4,14 @@
  * The query falls into components; a key's count is the product of theirs.
  * One without a key's variable is counted once. One that is a tree with one
  * or two of the variables is counted in one pass for all keys (acyclic.c), and
- * so is one whose atoms form a tree around the keys (rows.c).
+ * so is one whose atoms form a tree around the keys (rows.c); with several
+ * words (wide.h) where a number leaves 64 bits. Products saturate.
  * Any other is walked once for each key, with the key's variables fixed.
  *
  * Or every key that occurs, by one walk that has its variables on its path.
  */
 #include "join/jointree/acyclic.h"
+#include "join/message/wide.h"
 #include "join/rows/rows.h"
 
 #include <string.h>
@@ -70,11 +72,9 @@ static bool encode_key(const struct grouping *g, const struct value *key,
     return true;
 }
 
-static enum status times(const struct grouping *g, size_t key, u128 by)
+static void times(const struct grouping *g, size_t key, u128 by)
 {
-    if (u128_mul(g->out[key], by, &g->out[key]))
-        return OK;
-    return err_set(g->err, E_OVERFLOW, "a count does not fit 128 bits");
+    g->out[key] = count_mul(g->out[key], count_clamp(by));
 }
 
 /* --- one pass for all keys ------------------------------------------------ */
@@ -96,37 +96,39 @@ static enum status part_ids(const struct grouping *g, vset vars,
     return k->out ? OK : err_nomem(g->err);
 }
 
+/* With numbers of so many words; 0: one. */
 static enum status count_at_once(struct grouping *g, const struct request *part,
-                                 bool *done)
+                                 uint32_t words, bool *done)
 {
     struct graph *graph = NEW(g->a, struct graph);
+    u128 *wide = words ? NEWS(g->a, u128, g->n_keys) : NULL;
     struct group_ids k = {0};
     *done = false;
-    if (!graph)
+    if (!graph || (words && !wide))
         return err_nomem(g->err);
     if (vset_count(part->boundary) > 2)
         return OK;
-    TRY(graph_make(g->j, part, g->a, graph, done, g->err));
+    TRY(graph_make(g->j, part, g->a, words, graph, done, g->err));
     if (!*done)
         return OK;
     TRY(part_ids(g, part->boundary, &k));
-    TRY(acyclic_groups(g->j, graph, &k, done, g->err));
+    TRY(words ? wide_groups(g->j, graph, &k, wide, done, g->err)
+              : acyclic_groups(g->j, graph, &k, done, g->err));
     for (size_t i = 0; *done && i < g->n_keys; i++) {
-        TRY(times(g, i, k.out[i]));
-        TRY(times(g, i, graph->scalar));
+        times(g, i, words ? wide[i] : k.out[i]);
+        times(g, i, graph->scalar);
     }
     return OK;
 }
 
 /* The same row by row, for any number of variables. */
 static enum status count_by_rows(struct grouping *g, const struct request *part,
-                                 bool *done)
+                                 uint32_t words, bool *done)
 {
     uint32_t n = 0;
     const uint32_t **ids =
         NEWS(g->a, const uint32_t *, vset_count(part->boundary));
-    struct rows_wanted k = {g->n_keys, ids, g->ok,
-                            NEWS(g->a, uint64_t, g->n_keys)};
+    struct rows_wanted k = {g->n_keys, ids, g->ok, NEWS(g->a, u128, g->n_keys)};
     if (!ids || !k.out)
         return err_nomem(g->err);
     VSET_EACH (v, part->boundary) {
@@ -137,9 +139,9 @@ static enum status count_by_rows(struct grouping *g, const struct request *part,
             col[i] = g->ok[i] ? g->ids[i * g->n_vars + p] : 0;
         ids[n++] = col;
     }
-    TRY(rows_count_keys(g->j, part, g->a, &k, done, g->err));
+    TRY(rows_count_keys(g->j, part, g->a, words, &k, done, g->err));
     for (size_t i = 0; *done && i < g->n_keys; i++)
-        TRY(times(g, i, k.out[i]));
+        times(g, i, k.out[i]);
     return OK;
 }
 
@@ -158,7 +160,7 @@ static enum status count_each(struct grouping *g, const struct request *part)
         for (uint32_t k = 0; k < g->n_vars; k++)
             fixed[g->vars[k]] = g->ids[i * g->n_vars + k];
         TRY(walk_run(g->j, &one, &v, g->err));
-        TRY(times(g, i, v));
+        times(g, i, v);
     }
     return OK;
 }
@@ -170,12 +172,18 @@ static enum status count_part(struct grouping *g, struct request *part)
     if (!part->boundary) {
         TRY(solve_request(g->j, part, g->a, &v, g->err));
         for (size_t i = 0; i < g->n_keys; i++)
-            TRY(times(g, i, v));
+            times(g, i, v);
         return OK;
     }
-    TRY(count_at_once(g, part, &done));
+    uint32_t words = wide_words(g->j, part);
+    if (!g->j->only_wide)
+        TRY(count_at_once(g, part, 0, &done));
     if (!done)
-        TRY(count_by_rows(g, part, &done));
+        TRY(count_at_once(g, part, words, &done));
+    if (!done && !g->j->only_wide)
+        TRY(count_by_rows(g, part, 1, &done));
+    if (!done)
+        TRY(count_by_rows(g, part, words, &done));
     return done ? OK : count_each(g, part);
 }
 

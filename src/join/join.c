@@ -196,6 +196,18 @@ enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
     return s;
 }
 
+enum status join_max_wide(struct join *j, aset f, vset boundary, vset outs,
+                          u128 *out, struct err *err)
+{
+    struct map memo = j->memo;
+    map_init(&j->memo, &j->arena);
+    j->only_wide = true;
+    enum status s = join_max(j, f, boundary, outs, out, err);
+    j->only_wide = false;
+    j->memo = memo;
+    return s;
+}
+
 enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
                            u128 *out, struct err *err)
 {

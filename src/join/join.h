@@ -38,8 +38,8 @@ void join_forget(struct join *j);
  * atoms F that pass every comparison whose variables all lie in vars(F). F
  * empty: 1. boundary empty: the count. 0 if there is no result. A boundary
  * variable ranges over all values; those that do not occur give 0.
- * E_OVERFLOW beyond 128 bits. Equal (up to renaming) requests are computed
- * once and remembered.
+ * Exact below COUNT_MOST, clamped there: no data make a request fail. Equal (up
+ * to renaming) requests are computed once and remembered.
  */
 enum status join_max(struct join *j, aset f, vset boundary, vset outs,
                      u128 *out, struct err *err) WARN_UNUSED;

@@ -129,6 +129,8 @@ struct join {
     uint32_t near;      /* relations of so many pairs are in a near cache */
     struct room *rooms; /* scratch that no thread uses now: scratch_thread.c */
     pthread_mutex_t rooms_lock;
+    bool only_wide;            /* tests: several words for every number */
+    uint64_t n_walked, n_wide; /* parts walked; graphs with several words */
 };
 
 /* --- domain.c, domain_encode.c
@@ -251,6 +253,9 @@ enum status memo_put(struct join *j, struct str key, u128 v,
 /* join_max by the walker alone, not remembered: the other opinion in tests. */
 enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
                             u128 *out, struct err *err) WARN_UNUSED;
+/* join_max with several words for every number, not remembered: the same. */
+enum status join_max_wide(struct join *j, aset f, vset boundary, vset outs,
+                          u128 *out, struct err *err) WARN_UNUSED;
 /* Walks the whole query with `boundary` (not empty) as keys; see each. */
 enum status join_list_boundary(struct join *j, vset boundary,
                                enum status (*each)(void *ctx,

@@ -6,12 +6,14 @@
  * variables once those that one atom alone has are counted away, and its
  * comparisons are inequalities. A graph is looked up by its key; if it is
  * new, it is planned (message_plan.c) and summed or searched. Everything else
- * is counted row by row if its atoms form a tree (rows.c); what is left, and
- * every number beyond 64 bits on the way, is the walker's.
+ * is counted row by row if its atoms form a tree (rows.c); what is left is the
+ * walker's. Numbers that leave 64 bits on the way lead to the same plans with
+ * several words (wide.h, words.h), never to the walker: how long a count takes
+ * must not jump with its size.
  */
 #include "join/jointree/acyclic.h"
+#include "join/message/wide.h"
 #include "join/rows/rows.h"
-#include "join/message/message.h"
 
 #include <string.h>
 
@@ -23,6 +25,8 @@ static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
 {
     struct arena a;
     bool done = false;
+    if (g->words)
+        return wide_solve(j, g, graph_solve, out, fits, err);
     TRY(acyclic_solve(j, g, out, &done, err));
     if (done)
         return OK;
@@ -96,27 +100,38 @@ enum status request_part(struct join *j, const struct request *r, vset open,
     return OK;
 }
 
+/* As a graph, with numbers of so many words; 0: one. */
+static enum status solve_graph(struct join *j, const struct request *r,
+                               struct arena *a, uint32_t words, u128 *out,
+                               bool *fits, struct err *err)
+{
+    struct graph *g = NEW(a, struct graph);
+    if (!g)
+        return err_nomem(err);
+    TRY(graph_make(j, r, a, words, g, fits, err));
+    *out = 0;
+    if (*fits && g->scalar)
+        TRY(graph_solve(j, g, out, fits, err));
+    *out = count_mul(count_clamp(*out), g->scalar);
+    return OK;
+}
+
 static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
-    struct graph *g = NEW(a, struct graph);
-    bool fits = false;
-    if (!g)
-        return err_nomem(err);
-    TRY(graph_make(j, r, a, g, &fits, err));
-    if (fits && !g->scalar) {
-        *out = 0;
-        return OK;
-    }
-    if (fits)
-        TRY(graph_solve(j, g, out, &fits, err));
-    if (!fits) {
-        bool done = false;
-        TRY(rows_solve(j, r, a, out, &done, err));
-        return done ? OK : walk_run(j, r, out, err);
-    }
-    if (!u128_mul(*out, g->scalar, out))
-        return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
+    uint32_t words = wide_words(j, r);
+    bool done = false;
+    if (!j->only_wide)
+        TRY(solve_graph(j, r, a, 0, out, &done, err));
+    if (!done)
+        TRY(solve_graph(j, r, a, words, out, &done, err));
+    if (!done && !j->only_wide)
+        TRY(rows_solve(j, r, a, 1, out, &done, err));
+    if (!done)
+        TRY(rows_solve(j, r, a, words, out, &done, err));
+    if (!done)
+        TRY(walk_run(j, r, out, err));
+    *out = count_clamp(*out);
     return OK;
 }
 
@@ -133,8 +148,7 @@ enum status solve_request(struct join *j, const struct request *r,
         u128 value = 0;
         TRY(request_part(j, r, open, a, &part, err));
         TRY(solve_component(j, &part, a, &value, err));
-        if (!u128_mul(*out, value, out))
-            return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
+        *out = count_mul(*out, value);
         open &= ~part.vars;
     }
     return OK;

@@ -84,10 +84,14 @@ static void world_open(struct world *w, const char *rule)
 static void check(struct world *w, const char *rule, unsigned number, aset f,
                   vset bd, vset outs)
 {
-    u128 got = 0, want = 1;
+    u128 got = 0, want = 1, wide = 2;
     char a[U128_DIGITS], b[U128_DIGITS];
     assert_int_equal(join_max(w->j, f, bd, outs, &got, &w->err), OK);
     assert_int_equal(join_max_walked(w->j, f, bd, outs, &want, &w->err), OK);
+    assert_int_equal(join_max_wide(w->j, f, bd, outs, &wide, &w->err), OK);
+    if (wide != want)
+        fail_msg("case %u, %s f=%llx: with words %s, walked %s", number, rule,
+                 (unsigned long long)f, u128_text(wide, a), u128_text(want, b));
     if (got != want)
         fail_msg("case %u, %s f=%llx boundary=%llx outs=%llx: %s, walked %s",
                  number, rule, (unsigned long long)f, (unsigned long long)bd,
@@ -193,7 +197,9 @@ static void check_groups(struct world *w, const char *rule, unsigned number,
         keys[i] = jc_below(r, 9) ? v : value_null();
     }
     size_t n_keys = jc_below(r, MOST_KEYS);
+    w->j->only_wide = jc_below(r, 2);
     assert_int_equal(join_count_groups(w->j, keys, n_keys, got, &w->err), OK);
+    w->j->only_wide = false;
     for (size_t i = 0; i < n_keys; i++) {
         u128 want = walked_key(w, keys + i * w->q->n_group);
         if (got[i] != want)

@@ -76,14 +76,15 @@ static void check_residuals(struct world *w, const char *rule)
         vset vars = cq_vars_of(w->q, f);
         vset bd = f == all ? 0 : vars & cq_vars_of(w->q, all & ~f);
         vset outs = cq_free(w->q) & vars;
-        u128 got = 0, want = 0;
+        u128 got = 0, want = 0, wide = 0;
         assert_int_equal(join_max(w->j, f, bd, outs, &got, &w->err), OK);
         assert_int_equal(join_max_walked(w->j, f, bd, outs, &want, &w->err),
                          OK);
-        if (got != want)
-            fail_msg("%s f=%llx: %llu, walked %llu", rule,
+        assert_int_equal(join_max_wide(w->j, f, bd, outs, &wide, &w->err), OK);
+        if (got != want || wide != want)
+            fail_msg("%s f=%llx: %llu, walked %llu, with words %llu", rule,
                      (unsigned long long)f, (unsigned long long)got,
-                     (unsigned long long)want);
+                     (unsigned long long)want, (unsigned long long)wide);
     }
 }
 

@@ -118,9 +118,13 @@ static vset some_of(struct jc_rng *g, vset all)
 
 static void check(struct world *w, const char *rule, aset f, vset bd, vset outs)
 {
-    u128 got = 0, want = 0;
+    u128 got = 0, want = 0, wide = 0;
     assert_int_equal(join_max(w->j, f, bd, outs, &got, &w->err), OK);
+    assert_int_equal(join_max_wide(w->j, f, bd, outs, &wide, &w->err), OK);
     assert_int_equal(join_max_walked(w->j, f, bd, outs, &want, &w->err), OK);
+    if (wide != want)
+        fail_msg("%s f=%llx: with words another value", rule,
+                 (unsigned long long)f);
     if (got != want)
         fail_msg("%s f=%llx boundary=%llx outs=%llx: %llu, walked %llu", rule,
                  (unsigned long long)f, (unsigned long long)bd,

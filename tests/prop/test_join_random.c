@@ -242,6 +242,15 @@ static unsigned compare(struct world *w, struct jc_rng *g, const char *rule,
         return 0;
     assert_int_equal(s, OK);
     assert_int_equal(join_max(w->j, f, boundary, outs, &got, &w->err), OK);
+    u128 wide = 0;
+    assert_int_equal(join_max_wide(w->j, f, boundary, outs, &wide, &w->err),
+                     OK);
+    if (wide != want)
+        fail_msg("seed %llu: %s F %llx boundary %llx outs %llx: with words "
+                 "%llu, not %llu",
+                 (unsigned long long)seed, rule, (unsigned long long)f,
+                 (unsigned long long)boundary, (unsigned long long)outs,
+                 (unsigned long long)wide, (unsigned long long)want);
     if (got != want)
         fail_msg("seed %llu: %s F %llx boundary %llx outs %llx: %llu, not %llu",
                  (unsigned long long)seed, rule, (unsigned long long)f,

@@ -97,8 +97,9 @@ static void ask(struct join *j, const struct join_case *c, struct jc_rng *rng,
         r.n_cmps = 0;
         assert_int_equal(join_pick(j, &r, &a, &err), OK);
     }
+    uint32_t words = 1 + jc_below(rng, 4);
     if (vset_count(r.outside) < 3)
-        assert_int_equal(rows_solve(j, &r, &a, &got, &done, &err), OK);
+        assert_int_equal(rows_solve(j, &r, &a, words, &got, &done, &err), OK);
     if (done) {
         assert_int_equal(walk_run(j, &r, &want, &err), OK);
         count_taken(j, &r, t);
@@ -124,7 +125,7 @@ static void ask_keys(struct join *j, const struct join_case *c,
     uint32_t cols[MAX_VARS][KEYS], fixed[MAX_VARS] = {0}, n = 0;
     const uint32_t *ids[MAX_VARS];
     uint8_t ok[KEYS];
-    uint64_t out[KEYS];
+    u128 out[KEYS];
     bool done = false;
     struct request r = {.f = aset_first_n(c->q.n_atoms), .scale = 1};
     arena_init(&a, c->st.mem);
@@ -145,7 +146,9 @@ static void ask_keys(struct join *j, const struct join_case *c,
         ok[i] = jc_below(rng, 8) != 0;
     struct rows_wanted k = {KEYS, ids, ok, out};
     if (any)
-        assert_int_equal(rows_count_keys(j, &r, &a, &k, &done, &err), OK);
+        assert_int_equal(
+            rows_count_keys(j, &r, &a, 1 + jc_below(rng, 4), &k, &done, &err),
+            OK);
     r.fixed = fixed;
     r.fixed_set = r.boundary;
     for (uint32_t i = 0; done && i < KEYS; i++) {

@@ -3,6 +3,7 @@
  * kept, in O(rows + ids).
  */
 #include "join/graph/csr.h"
+#include "join/words.h"
 
 #include <string.h>
 
@@ -35,11 +36,31 @@ struct figures {
     uint64_t *sums;
 };
 
+/* Weights that no word holds: no limit follows from them. */
+static bool measure_wide(struct csr *c, uint32_t *mid)
+{
+    c->sum = NULL;
+    c->max_w = c->max_sum = UINT64_MAX;
+    for (uint32_t i = 0; i < c->n_left; i++) {
+        uint32_t deg = c->off[i + 1] - c->off[i];
+        c->mean2 += (double)deg * deg / (c->n ? c->n : 1);
+        c->max_deg = deg > c->max_deg ? deg : c->max_deg;
+        if (!mid)
+            continue;
+        mid[i] = csr_seek(c, i, i);
+        c->has_loop =
+            c->has_loop || (mid[i] < c->off[i + 1] && c->adj[mid[i]] == i);
+    }
+    return true;
+}
+
 static bool measure(struct csr *c, struct figures f)
 {
     c->mid = f.mid;
     c->sum = f.sums;
     c->max_w = c->n ? 1 : 0;
+    if (c->wide)
+        return measure_wide(c, f.mid);
     for (uint32_t i = 0; i < c->n_left; i++) {
         uint32_t deg = c->off[i + 1] - c->off[i];
         uint64_t sum = deg;
@@ -82,7 +103,10 @@ static enum status transpose(struct join *j, const struct csr *c, struct csr *t,
     uint32_t *off = block_array(j, (size_t)c->n_right + 2, sizeof *off);
     uint32_t *adj = block_array(j, c->n, sizeof *adj);
     uint32_t *w = c->w ? block_array(j, c->n, sizeof *w) : NULL;
-    if (!off || !adj || (c->w && !w))
+    uint64_t *wide =
+        c->wide ? block_array(j, (size_t)c->n * c->wide_words, sizeof *wide)
+                : NULL;
+    if (!off || !adj || (c->w && !w) || (c->wide && !wide))
         return err_nomem(err);
     t->n_left = c->n_right;
     t->n_right = c->n_left;
@@ -99,7 +123,12 @@ static enum status transpose(struct join *j, const struct csr *c, struct csr *t,
             adj[at] = i;
             if (w)
                 w[at] = c->w[e];
+            if (wide)
+                words_copy(wide + (size_t)at * c->wide_words,
+                           c->wide + (size_t)e * c->wide_words, c->wide_words);
         }
+    t->wide = wide;
+    t->wide_words = c->wide_words;
     t->off = off;
     t->adj = adj;
     t->w = w;
@@ -427,9 +456,41 @@ enum status factor_make(struct join *j, struct rel *r, const uint8_t *keep,
 
 /* --- intersecting -------------------------------------------------------- */
 
+/* The weight of a pair, into z of n words. */
+static void weight_of(const struct csr *c, uint32_t e, uint64_t *z, uint32_t n)
+{
+    if (!c->wide)
+        words_set(z, c->w ? c->w[e] : 1, n);
+    for (uint32_t i = 0; c->wide && i < n; i++)
+        z[i] = i < c->wide_words ? c->wide[(size_t)e * c->wide_words + i] : 0;
+}
+
+/* Products of as many words as they can need. */
+static enum status wide_weights(struct join *j, const struct csr *a,
+                                const struct csr *b, struct csr *c,
+                                struct err *err)
+{
+    uint32_t n = (a->wide ? a->wide_words : 0) + (b->wide ? b->wide_words : 0);
+    uint64_t y[WORDS_MOST];
+    n += !a->wide || !b->wide;
+    n = n < WORDS_MOST ? n : WORDS_MOST;
+    uint64_t *out = block_array(j, (size_t)c->n * n, sizeof *out);
+    if (!out)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < c->n_left; i++)
+        for (uint32_t e = c->off[i]; e < c->off[i + 1]; e++) {
+            weight_of(a, csr_seek(a, i, c->adj[e]), out + (size_t)e * n, n);
+            weight_of(b, csr_seek(b, i, c->adj[e]), y, n);
+            words_mul(out + (size_t)e * n, y, n, n);
+        }
+    c->wide = out;
+    c->wide_words = n;
+    return OK;
+}
+
 static enum status intersect_new(struct join *j, const struct csr *a,
                                  const struct csr *b, struct csr *c, bool *wide,
-                                 struct err *err)
+                                 bool anyway, struct err *err)
 {
     uint32_t most = a->n < b->n ? a->n : b->n;
     uint32_t *off = NEWS(&j->arena, uint32_t, (size_t)a->n_left + 1);
@@ -459,6 +520,8 @@ static enum status intersect_new(struct join *j, const struct csr *a,
     c->same_sides = a->same_sides;
     c->off = off;
     c->adj = block_cut(j, adj, (size_t)c->n * sizeof *adj);
+    if (*wide && anyway)
+        TRY(wide_weights(j, a, b, c, err));
     c->w = w ? block_cut(j, w, (size_t)c->n * sizeof *w) : NULL;
     return complete(j, c, wide, err);
 }
@@ -467,11 +530,13 @@ enum status csr_intersect(struct join *j, const struct csr *a,
                           const struct csr *b, const struct csr **out,
                           bool *wide, struct err *err)
 {
+    bool anyway = *wide;
     if (a == b && !a->w) {
         *out = a;
         return OK;
     }
-    uint32_t ids[3] = {UINT32_MAX, a->id, b->id};
+    *wide = a->wide || b->wide;
+    uint32_t ids[3] = {UINT32_MAX - (anyway ? 2 : 0), a->id, b->id};
     struct str name = {(const char *)ids, sizeof ids};
     uint64_t *found = map_find(&j->factors, name);
     if (found) {
@@ -482,9 +547,10 @@ enum status csr_intersect(struct join *j, const struct csr *a,
     name.p = arena_strdup(&j->arena, name.p, name.n);
     if (!c || !name.p)
         return err_nomem(err);
-    TRY(intersect_new(j, a, b, c, wide, err));
+    TRY(intersect_new(j, a, b, c, wide, anyway, err));
     *out = c;
-    if (*wide) /* not remembered, so that the flag is raised each time */
+    if (*wide &&
+        !anyway) /* not remembered, so that the flag is raised each time */
         return OK;
     return map_put(&j->factors, name, (uint64_t)(uintptr_t)c, NULL)
                ? OK

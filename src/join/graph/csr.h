@@ -14,6 +14,10 @@ struct csr {
     const uint32_t *off, *adj;
     const uint32_t *mid; /* same_sides: first neighbour of i not below i */
     const uint32_t *w;   /* by pair; NULL: all one */
+    /* by pair, wide_words each: the weights where 32 bits do not hold them,
+     * or NULL; w and the figures are then not to be used */
+    const uint64_t *wide;
+    uint32_t wide_words;
     const uint64_t *sum; /* of weights, by left id; NULL: use off */
     double mean2; /* degree of the left end of a random pair; for guesses */
     uint32_t max_deg;
@@ -41,8 +45,9 @@ enum status factor_make(struct join *j, struct rel *r, const uint8_t *keep,
                         uint32_t n_keep, const uint8_t *counted,
                         uint32_t n_counted, const struct factor **out,
                         struct err *err) WARN_UNUSED;
-/* Pairs in both, weights multiplied; both have the same direction.
- * *wide: a weight left 32 bits. */
+/* Pairs in both, weights multiplied; both have the same direction. *wide: a
+ * weight left 32 bits, or a sum 64; if it was true before, any weight will
+ * do. */
 enum status csr_intersect(struct join *j, const struct csr *a,
                           const struct csr *b, const struct csr **out,
                           bool *wide, struct err *err) WARN_UNUSED;

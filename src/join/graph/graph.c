@@ -1,7 +1,7 @@
 /*
  * Making and changing graphs: see graph.h.
  */
-#include "join/graph/graph.h"
+#include "join/graph/wide_graph.h"
 
 #include <string.h>
 
@@ -60,13 +60,15 @@ static void draw_vars(struct drawing *d)
 }
 
 /* a := a * b, in a new array. */
-static enum status times(struct arena *a, struct gvar *x, const uint64_t *by,
-                         bool *fits, struct err *err)
+static enum status times(struct arena *a, uint32_t words, struct gvar *x,
+                         const uint64_t *by, bool *fits, struct err *err)
 {
-    uint64_t *out = NEWS(a, uint64_t, x->n);
+    uint64_t *out = NEWS(a, uint64_t, (size_t)x->n * (words ? words : 1));
     if (!out)
         return err_nomem(err);
-    for (uint32_t i = 0; i < x->n; i++)
+    if (words)
+        wide_times(x->unary, by, x->n, words, out);
+    for (uint32_t i = 0; !words && i < x->n; i++)
         if (!u64_mul(x->unary ? x->unary[i] : 1, by[i], &out[i]))
             *fits = false;
     x->unary = out;
@@ -86,7 +88,7 @@ static void add_name(struct gvar *x, uint32_t name)
 }
 
 /* name: of the factor, UINT32_MAX for one made on the way. */
-static enum status add_unary(struct arena *a, struct gvar *x,
+static enum status add_unary(struct arena *a, uint32_t words, struct gvar *x,
                              const uint64_t *by, uint32_t name, bool *fits,
                              struct err *err)
 {
@@ -95,21 +97,21 @@ static enum status add_unary(struct arena *a, struct gvar *x,
         x->unary = by;
         return OK;
     }
-    return times(a, x, by, fits, err);
+    return times(a, words, x, by, fits, err);
 }
 
 static enum status add_pairs(struct join *j, struct graph *g, uint8_t a,
                              uint8_t b, const struct csr *ab, bool *fits,
                              struct err *err)
 {
-    bool wide = false;
+    bool wide = g->words;
     for (uint32_t i = 0; i < g->n_edges; i++) {
         struct gedge *e = &g->e[i];
         bool same = e->a == a && e->b == b, flip = e->a == b && e->b == a;
         if (!same && !flip)
             continue;
         TRY(csr_intersect(j, e->ab, same ? ab : ab->flip, &e->ab, &wide, err));
-        *fits = *fits && !wide;
+        *fits = *fits && (g->words || !wide);
         return OK;
     }
     if (g->n_edges == G_EDGES) {
@@ -140,23 +142,28 @@ static enum status draw_atom(struct drawing *d, const struct jatom *at)
                     d->err));
     struct graph *g = d->g;
     if (n_keep == 0) {
-        if (!u128_mul(g->scalar, f->scalar, &g->scalar))
-            return err_set(d->err, E_OVERFLOW, "a count does not fit 128 bits");
+        g->scalar = count_mul(g->scalar, f->scalar);
         return OK;
     }
     uint8_t a = d->place[at->vars[keep[0]]];
-    if (n_keep == 1)
-        return add_unary(d->a, &g->v[a], f->unary, f->id, &d->fits, d->err);
+    if (n_keep == 1) {
+        const uint64_t *by = f->unary;
+        if (g->words)
+            TRY(wide_unary(d->j, by, g->v[a].n, g->words, f->id, &by, d->err));
+        return add_unary(d->a, g->words, &g->v[a], by, f->id, &d->fits, d->err);
+    }
     return add_pairs(d->j, g, a, d->place[at->vars[keep[1]]], f->pairs,
                      &d->fits, d->err);
 }
 
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
-                       struct graph *g, bool *fits, struct err *err)
+                       uint32_t words, struct graph *g, bool *fits,
+                       struct err *err)
 {
     struct drawing d = {.j = j, .r = r, .a = a, .g = g, .err = err};
     memset(g, 0, sizeof *g);
     g->scalar = 1;
+    g->words = words;
     d.fits = !r->outside && !r->fixed_set && r->n_cmps <= G_NES;
     d.local = local_vars(j, r);
     if (d.fits)
@@ -194,6 +201,7 @@ void graph_induce(const struct graph *g, gset keep, struct graph *out,
 {
     memset(out, 0, sizeof *out);
     out->scalar = 1;
+    out->words = g->words;
     for (uint32_t v = 0; v < g->n_vars; v++)
         if (keep & gset_one(v)) {
             place[v] = (uint8_t)out->n_vars;
@@ -219,15 +227,17 @@ void graph_induce(const struct graph *g, gset keep, struct graph *out,
 
 /* --- contracting --------------------------------------------------------- */
 
-static enum status diagonal(struct arena *a, struct gvar *x,
+static enum status diagonal(struct arena *a, uint32_t words, struct gvar *x,
                             const struct csr *c, bool *fits, struct err *err)
 {
-    uint64_t *u = NEWS(a, uint64_t, x->n);
+    uint64_t *u = NEWS(a, uint64_t, (size_t)x->n * (words ? words : 1));
     if (!u)
         return err_nomem(err);
-    for (uint32_t i = 0; i < x->n; i++)
+    if (words)
+        wide_diagonal(c, x->n, words, u);
+    for (uint32_t i = 0; !words && i < x->n; i++)
         u[i] = csr_weight(c, i, i);
-    return add_unary(a, x, u, UINT32_MAX, fits, err);
+    return add_unary(a, words, x, u, UINT32_MAX, fits, err);
 }
 
 static uint8_t renamed(uint8_t v, unsigned x, unsigned y)
@@ -270,13 +280,13 @@ enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
     if (from->kind < to->kind)
         to->kind = from->kind;
     if (from->unary)
-        TRY(add_unary(a, to, from->unary, UINT32_MAX, fits, err));
+        TRY(add_unary(a, g->words, to, from->unary, UINT32_MAX, fits, err));
     from->unary = NULL;
     g->n_edges = 0;
     for (uint32_t i = 0; i < n_old; i++) {
         uint8_t l = renamed(old[i].a, x, y), r = renamed(old[i].b, x, y);
         if (l == r)
-            TRY(diagonal(a, to, old[i].ab, fits, err));
+            TRY(diagonal(a, g->words, to, old[i].ab, fits, err));
         else
             TRY(add_pairs(j, g, l, r, old[i].ab, fits, err));
     }
@@ -350,15 +360,19 @@ static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
     struct gedge e = g->e[edge];
     unsigned u = e.a == v ? e.b : e.a;
     const struct csr *c = e.a == v ? e.ab->flip : e.ab; /* from u to v */
-    uint64_t *m = NEWS(a, uint64_t, c->n_left);
+    uint32_t words = g->words;
+    uint64_t *m = NEWS(a, uint64_t, (size_t)c->n_left * (words ? words : 1));
     if (!m)
         return err_nomem(err);
-    if (!message(&g->v[v], c, m) || !falling(m, c->n_left, g->v[v].twins)) {
+    if (words)
+        wide_message(&g->v[v], c, words, m);
+    else if (!message(&g->v[v], c, m) ||
+             !falling(m, c->n_left, g->v[v].twins)) {
         *fits = false;
         return OK;
     }
     g->e[edge] = g->e[--g->n_edges];
-    return add_unary(a, &g->v[u], m, UINT32_MAX, fits, err);
+    return add_unary(a, words, &g->v[u], m, UINT32_MAX, fits, err);
 }
 
 enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,

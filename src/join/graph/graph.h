@@ -37,15 +37,17 @@ struct gpair {
 
 struct graph {
     uint32_t n_vars, n_edges, n_nes;
+    uint32_t words; /* of unary weights; 0: one, and no product leaves it */
     struct gvar v[G_VARS];
     struct gedge e[G_EDGES];
     struct gpair ne[G_NES];
     u128 scalar; /* factors without variables; 0: no result at all */
 };
 
-/* The request's graph; *fits false if it has none. */
+/* The request's graph; *fits false if it has none, or with no `words` none
+ * whose numbers fit. */
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
-                       struct graph *g, bool *fits,
+                       uint32_t words, struct graph *g, bool *fits,
                        struct err *err) WARN_UNUSED;
 /* Variables without edges to other members of `within`, from `from`. */
 gset graph_component(const struct graph *g, gset within, unsigned from);
@@ -57,7 +59,8 @@ void graph_induce(const struct graph *g, gset keep, struct graph *out,
 enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
                            unsigned x, unsigned y, bool *zero, bool *fits,
                            struct err *err) WARN_UNUSED;
-/* Counts away variables that hang on one other, except those in `keep`. */
+/* Counts away variables that hang on one other, except those in `keep`;
+ * *fits as above. */
 enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
                        bool *fits, struct err *err) WARN_UNUSED;
 /* Words that are equal only for graphs that are equal up to the names of

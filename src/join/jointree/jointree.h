@@ -36,6 +36,47 @@ struct tnode {
     struct tlist lists[G_VARS];
 };
 
+/* Ids from here on are out. */
+static inline uint32_t tnode_limit(const struct tnode *n, const uint32_t *fixed)
+{
+    uint32_t limit = n->n;
+    for (gset s = n->below; s; s &= s - 1) {
+        uint32_t id = fixed[__builtin_ctz(s)];
+        if (id < limit)
+            limit = id;
+    }
+    return limit;
+}
+
+static inline bool tnode_excluded(const struct tnode *n, const uint32_t *fixed,
+                                  uint32_t id)
+{
+    for (gset s = n->differ; s; s &= s - 1)
+        if (fixed[__builtin_ctz(s)] == id)
+            return true;
+    return false;
+}
+
+/* The first pair of the parent's `id` that the child may take. */
+static inline uint32_t tnode_first(const struct tnode *k, uint32_t id)
+{
+    return k->above_parent ? csr_seek(k->up, id, id + 1) : k->up->off[id];
+}
+
+/* Pairs of the ids, or more than `enough`. */
+static inline uint64_t csr_pairs_from(const struct csr *c, const uint32_t *ids,
+                                      uint32_t n, uint64_t enough)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n && sum <= enough; i++)
+        sum += c->off[ids[i] + 1] - c->off[ids[i]];
+    return sum;
+}
+
+/* Neighbours of the parent's `id` that a free leaf may take. */
+uint64_t tnode_count_free(const struct tnode *k, const uint32_t *fixed,
+                          uint32_t id);
+
 struct tree {
     uint32_t n_nodes; /* node 0 is the root */
     struct tnode node[G_VARS];

@@ -35,32 +35,12 @@ void twork_close(struct twork *w)
 
 /* --- support ------------------------------------------------------------- */
 
-/* Ids from here on are out. */
-static uint32_t limit_of(const struct tnode *n, const uint32_t *fixed)
-{
-    uint32_t limit = n->n;
-    for (gset s = n->below; s; s &= s - 1) {
-        uint32_t id = fixed[__builtin_ctz(s)];
-        if (id < limit)
-            limit = id;
-    }
-    return limit;
-}
-
-static bool excluded(const struct tnode *n, const uint32_t *fixed, uint32_t id)
-{
-    for (gset s = n->differ; s; s &= s - 1)
-        if (fixed[__builtin_ctz(s)] == id)
-            return true;
-    return false;
-}
-
 /* Product of unary and list weights at id, leaving out list `skip`. */
 static uint64_t weight_at(const struct tnode *n, struct twork *w,
                           const uint32_t *fixed, uint32_t id, uint32_t skip)
 {
     uint64_t v = n->unary ? n->unary[id] : 1;
-    if (n->differ && excluded(n, fixed, id))
+    if (n->differ && tnode_excluded(n, fixed, id))
         return 0;
     for (uint32_t i = 0; i < n->n_lists && v; i++) {
         if (i == skip)
@@ -86,7 +66,7 @@ static void keep_id(struct nwork *x, uint32_t id, uint64_t v)
 static void support_list(const struct tnode *n, struct twork *w,
                          struct nwork *x, const uint32_t *fixed)
 {
-    uint32_t lead = 0, size = UINT32_MAX, limit = limit_of(n, fixed);
+    uint32_t lead = 0, size = UINT32_MAX, limit = tnode_limit(n, fixed);
     for (uint32_t i = 0; i < n->n_lists; i++) {
         const uint32_t *off = n->lists[i].c->off + fixed[n->lists[i].x];
         if (off[1] - off[0] < size) {
@@ -111,7 +91,7 @@ static void support_only(const struct tnode *n, struct twork *w,
                          struct nwork *x, const uint32_t *fixed,
                          const uint32_t *only, uint32_t n_only)
 {
-    uint32_t limit = limit_of(n, fixed);
+    uint32_t limit = tnode_limit(n, fixed);
     for (uint32_t i = 0; i < n_only; i++) {
         uint64_t v =
             only[i] < limit ? weight_at(n, w, fixed, only[i], UINT32_MAX) : 0;
@@ -123,7 +103,7 @@ static void support_only(const struct tnode *n, struct twork *w,
 static void support_all(const struct tnode *n, struct twork *w, struct nwork *x,
                         const uint32_t *fixed)
 {
-    uint32_t limit = limit_of(n, fixed);
+    uint32_t limit = tnode_limit(n, fixed);
     for (uint32_t id = 0; id < limit; id++) {
         uint64_t v = weight_at(n, w, fixed, id, UINT32_MAX);
         if (v)
@@ -154,11 +134,11 @@ static uint64_t power_of(struct twork *w, uint64_t v, const struct tnode *k)
 }
 
 /* Neighbours of `id` that a free leaf may take, without listing them. */
-static uint64_t count_free(const struct tnode *k, const uint32_t *fixed,
-                           uint32_t id)
+uint64_t tnode_count_free(const struct tnode *k, const uint32_t *fixed,
+                          uint32_t id)
 {
     const struct csr *c = k->up;
-    uint32_t limit = limit_of(k, fixed), end = c->off[id + 1];
+    uint32_t limit = tnode_limit(k, fixed), end = c->off[id + 1];
     if (limit < k->n)
         end = csr_seek(c, id, limit);
     uint64_t n = end - c->off[id];
@@ -205,19 +185,13 @@ static uint64_t pull_values(const struct csr *c, uint32_t e, uint32_t end,
     return kind == W_EXISTS ? sum > 0 : sum;
 }
 
-/* The first pair of the parent's `id` that the child may take. */
-static uint32_t first_of(const struct tnode *k, uint32_t id)
-{
-    return k->above_parent ? csr_seek(k->up, id, id + 1) : k->up->off[id];
-}
-
 static uint64_t pull_one(const struct tnode *k, const struct nwork *x,
                          const uint32_t *fixed, uint32_t limit, uint32_t id)
 {
     const struct csr *c = k->up;
     if (k->is_free)
-        return count_free(k, fixed, id);
-    uint32_t e = first_of(k, id), end = c->off[id + 1];
+        return tnode_count_free(k, fixed, id);
+    uint32_t e = tnode_first(k, id), end = c->off[id + 1];
     if (x->mark && !c->w)
         return pull_marks(c->adj + e, end - e, limit, x->mark, k->kind);
     if (x->mark) {
@@ -235,7 +209,7 @@ static void pull(const struct tnode *k, struct twork *w,
                  const struct nwork *kid, struct nwork *x,
                  const uint32_t *fixed)
 {
-    uint32_t limit = limit_of(k, fixed), n = 0;
+    uint32_t limit = tnode_limit(k, fixed), n = 0;
     x->top = 0;
     for (uint32_t i = 0; i < x->n_ids; i++) {
         uint32_t id = x->ids[i];
@@ -301,7 +275,8 @@ static void support_push(const struct tnode *n, const struct tnode *k,
                          struct twork *w, const struct nwork *kid,
                          struct nwork *x, const uint32_t *fixed)
 {
-    uint32_t got = push(k, kid, x->val, x->ids, limit_of(n, fixed)), left = 0;
+    uint32_t got = push(k, kid, x->val, x->ids, tnode_limit(n, fixed)),
+             left = 0;
     bool plain = !n->unary;
     for (gset s = n->differ; s; s &= s - 1)
         x->val[fixed[__builtin_ctz(s)]] = 0;
@@ -328,7 +303,7 @@ static void push_into(const struct tnode *n, const struct tnode *k,
                       struct twork *w, const struct nwork *kid, struct nwork *x,
                       const uint32_t *fixed)
 {
-    uint32_t got = push(k, kid, w->acc, w->acc_ids, limit_of(n, fixed)),
+    uint32_t got = push(k, kid, w->acc, w->acc_ids, tnode_limit(n, fixed)),
              left = 0;
     x->top = 0;
     for (uint32_t i = 0; i < x->n_ids; i++) {
@@ -345,15 +320,6 @@ static void push_into(const struct tnode *n, const struct tnode *k,
     x->n_ids = left;
     for (uint32_t i = 0; i < got; i++)
         w->acc[w->acc_ids[i]] = 0;
-}
-
-static uint64_t pairs_from(const struct csr *c, const uint32_t *ids, uint32_t n,
-                           uint64_t enough)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n && sum <= enough; i++)
-        sum += c->off[ids[i] + 1] - c->off[ids[i]];
-    return sum;
 }
 
 static void clear(const struct tnode *n, struct nwork *x)
@@ -379,7 +345,7 @@ static uint32_t best_pusher(const struct tree *t, const struct twork *w,
         if (k->is_free)
             continue;
         const struct nwork *x = &w->node[n->kids[i]];
-        uint64_t cost = pairs_from(k->up->flip, x->ids, x->n_ids, least);
+        uint64_t cost = csr_pairs_from(k->up->flip, x->ids, x->n_ids, least);
         if (cost < least) {
             least = cost;
             best = i;
@@ -395,9 +361,9 @@ static void multiply_kid(const struct tnode *n, const struct tnode *k,
     if (!fits(w, k, k->is_free ? 1 : kid->top))
         return;
     if (!k->is_free) {
-        uint64_t by_pull = pairs_from(k->up, x->ids, x->n_ids, UINT64_MAX);
+        uint64_t by_pull = csr_pairs_from(k->up, x->ids, x->n_ids, UINT64_MAX);
         uint64_t by_push =
-            2 * pairs_from(k->up->flip, kid->ids, kid->n_ids, by_pull);
+            2 * csr_pairs_from(k->up->flip, kid->ids, kid->n_ids, by_pull);
         if (by_push < by_pull) {
             push_into(n, k, w, kid, x, fixed);
             return;

@@ -91,6 +91,13 @@ u128 runner_scalar(struct runner *r, const struct sterm *t);
 /* Sum over the fixed variables from level on; wraps are caught in r->wide. */
 __int128 runner_sum(struct runner *r, uint32_t level);
 bool runner_stopped(struct runner *r);
+/* May the fixed variables up to this level have these values together? */
+bool runner_compatible(const struct runner *r, uint32_t level);
+/* The shortest neighbour list from an earlier fixed variable, or NULL. */
+const struct csr *runner_shortest(const struct runner *r, uint32_t level,
+                                  uint32_t *from);
+/* An id that some edge of the variable does not have gives nothing. */
+bool runner_may_occur(const struct plan *p, unsigned v, uint32_t id);
 
 enum status solve_sum(struct plan *p, u128 *out, bool *fits,
                       struct err *err) WARN_UNUSED;

@@ -19,6 +19,7 @@ static uint64_t dropped_weight(const struct graph *g, gset comp, uint32_t n,
     for (uint32_t i = 0; i < g->n_edges; i++)
         if ((comp & gset_one(g->e[i].a)) && (comp & gset_one(g->e[i].b))) {
             inner++;
+            *wide = *wide || g->e[i].ab->wide;
             if (g->e[i].ab->max_w > 1 && !u64_mul(w, g->e[i].ab->max_w, &w))
                 *wide = true;
         }
@@ -115,7 +116,7 @@ enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
             continue;
         }
         TRY(p->solve(p->j, &sub, &value, &fits, err));
-        if (fits && !(value >> 62) && value)
+        if (fits && !(value >> 62) && value && value < COUNT_MOST)
             t->node[i].cap = (uint64_t)value;
     }
     return OK;
@@ -202,7 +203,7 @@ enum status bound_limit_core(struct plan *p, uint64_t *limit, struct err *err)
         return OK;
     graph_induce(&p->g, core, &sub, place);
     TRY(p->solve(p->j, &sub, &value, &fits, err));
-    if (fits && value < *limit)
+    if (fits && value < *limit && value < COUNT_MOST)
         *limit = (uint64_t)value;
     return OK;
 }

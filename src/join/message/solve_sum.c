@@ -58,8 +58,7 @@ static __int128 all_terms(struct runner *r)
     return sum;
 }
 
-/* May the fixed variables so far have these values together? */
-static bool compatible(const struct runner *r, uint32_t level)
+bool runner_compatible(const struct runner *r, uint32_t level)
 {
     const struct plan *p = r->p;
     unsigned v = p->x[level];
@@ -78,8 +77,7 @@ static bool compatible(const struct runner *r, uint32_t level)
     return true;
 }
 
-/* The shortest neighbour list from an earlier fixed variable. */
-static const struct csr *shortest(const struct runner *r, uint32_t level,
+const struct csr *runner_shortest(const struct runner *r, uint32_t level,
                                   uint32_t *from)
 {
     const struct plan *p = r->p;
@@ -108,7 +106,7 @@ static __int128 sum_at(struct runner *r, uint32_t level, uint32_t id)
     unsigned v = r->p->x[level];
     const uint64_t *u = r->p->g.v[v].unary;
     r->fixed[v] = id;
-    if ((u && !u[id]) || !compatible(r, level))
+    if ((u && !u[id]) || !runner_compatible(r, level))
         return 0;
     return runner_sum(r, level + 1);
 }
@@ -119,7 +117,7 @@ __int128 runner_sum(struct runner *r, uint32_t level)
     uint32_t from = 0;
     if (level == r->p->n_x)
         return all_terms(r);
-    const struct csr *c = shortest(r, level, &from);
+    const struct csr *c = runner_shortest(r, level, &from);
     uint32_t at = c ? c->off[from] : 0;
     uint32_t end = c ? c->off[from + 1] : r->p->g.v[r->p->x[level]].n;
     for (; at < end && !runner_stopped(r); at++)
@@ -138,8 +136,7 @@ struct sum_job {
     __int128 sums[256];
 };
 
-/* An id that some edge of the variable does not have gives nothing. */
-static bool may_occur(const struct plan *p, unsigned v, uint32_t id)
+bool runner_may_occur(const struct plan *p, unsigned v, uint32_t id)
 {
     for (uint32_t i = 0; i < p->g.n_edges; i++) {
         const struct gedge *e = &p->g.e[i];
@@ -171,7 +168,7 @@ static enum status sum_worker(void *ctx, unsigned number)
         if (job->k.ok)
             sum += kernel_sum(&job->k, &r, at, end);
         for (; !job->k.ok && at < end && !r.wide; at++)
-            if (may_occur(p, v, at))
+            if (runner_may_occur(p, v, at))
                 sum += sum_at(&r, 0, at);
     }
     if (s == OK && (r.wide || (sum >> 124 != 0 && sum >> 124 != -1)))

@@ -70,7 +70,7 @@ static enum status project(struct rows *x, struct rows_atom *e, vset keep,
             return err_nomem(err);
         n = 0;
         for (uint32_t i = 0; i < e->n; i++)
-            if (!e->w || e->w[i])
+            if (rows_counts(x, e, i))
                 to[n++] = e->cols[c][i];
         e->vars[n_cols] = e->vars[c];
         sizes[n_cols] = rows_ids(x, e->vars[c]);
@@ -78,7 +78,7 @@ static enum status project(struct rows *x, struct rows_atom *e, vset keep,
     }
     if (!n_cols)
         for (uint32_t i = 0; i < e->n; i++)
-            n += !e->w || e->w[i];
+            n += rows_counts(x, e, i);
     TRY(sort_rows(x->j->mem, cols, n_cols, sizes, &n, true, err));
     for (uint32_t c = 0; c < n_cols; c++)
         e->cols[c] = cols[c];
@@ -216,6 +216,25 @@ static enum status fold_all(struct rows *x, struct rows_atom **last,
 /* --- the end ---------------------------------------------------------------
  */
 
+static enum status largest_wide(struct rows *x, const struct rows_atom *e,
+                                const struct rows_groups *g, u128 *out,
+                                struct err *err)
+{
+    uint32_t n = x->words;
+    uint64_t *sum = NEWS(x->a, uint64_t, (size_t)g->n * n), *top = NULL;
+    uint64_t one[WORDS_MOST];
+    if (!sum)
+        return err_nomem(err);
+    words_set(one, 1, n);
+    for (uint32_t i = 0; i < e->n; i++) {
+        uint64_t *s = sum + (size_t)(g->of[0] ? g->of[0][i] : 0) * n;
+        words_add(s, e->w ? e->w + (size_t)i * n : one, n);
+        top = !top || words_cmp(s, top, n) > 0 ? s : top;
+    }
+    *out = top ? words_clamped(top, n) : 0;
+    return OK;
+}
+
 /* The largest sum of weights of rows that agree in the boundary. */
 static enum status largest(struct rows *x, const struct rows_atom *e, u128 *out,
                            struct err *err)
@@ -229,6 +248,8 @@ static enum status largest(struct rows *x, const struct rows_atom *e, u128 *out,
         keys[n_keys++] = key;
     }
     TRY(rows_group(x->j->mem, x->a, n, keys, n_keys, &g, err));
+    if (x->words > 1)
+        return largest_wide(x, e, &g, out, err);
     u128 *sum = NEWS(x->a, u128, g.n);
     if (!sum)
         return err_nomem(err);
@@ -242,10 +263,14 @@ static enum status largest(struct rows *x, const struct rows_atom *e, u128 *out,
 }
 
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
-                       u128 *out, bool *done, struct err *err)
+                       uint32_t words, u128 *out, bool *done, struct err *err)
 {
-    struct rows x = {
-        .j = j, .r = r, .a = a, .boundary = r->boundary, .fits = true};
+    struct rows x = {.j = j,
+                     .r = r,
+                     .a = a,
+                     .boundary = r->boundary,
+                     .words = words,
+                     .fits = true};
     struct rows_atom *last = NULL;
     *done = false;
     if (r->fixed_set || r->each)
@@ -304,11 +329,16 @@ static bool key_passes(const struct rows *x, const struct rows_atom *keys,
 }
 
 enum status rows_count_keys(struct join *j, const struct request *r,
-                            struct arena *a, const struct rows_wanted *k,
-                            bool *done, struct err *err)
+                            struct arena *a, uint32_t words,
+                            const struct rows_wanted *k, bool *done,
+                            struct err *err)
 {
-    struct rows x = {
-        .j = j, .r = r, .a = a, .boundary = r->boundary, .fits = true};
+    struct rows x = {.j = j,
+                     .r = r,
+                     .a = a,
+                     .boundary = r->boundary,
+                     .words = words,
+                     .fits = true};
     struct rows_atom *last = NULL;
     *done = false;
     if (r->outside || r->fixed_set || r->each || k->n >= NO_ID)
@@ -320,8 +350,8 @@ enum status rows_count_keys(struct join *j, const struct request *r,
         return OK;
     for (size_t i = 0; i < k->n; i++)
         k->out[i] = !k->ok[i] || !key_passes(&x, last, i) ? 0
-                    : last->w                             ? last->w[i]
-                                                          : 1;
+                    : last->w ? words_clamped(last->w + i * words, words)
+                              : 1;
     *done = true;
     return OK;
 }

@@ -20,7 +20,10 @@
 
 #include "join/join_int.h"
 
-/* No sum of weights reaches this: differences of sums are exact. */
+#include "join/words.h"
+
+/* With weights of one word no sum of them reaches this: differences of sums
+ * are exact. With several words nothing can overflow (words.h). */
 #define ROWS_MOST ((uint64_t)1 << 62)
 
 struct rows_atom {
@@ -28,7 +31,7 @@ struct rows_atom {
     uint32_t n, n_cols;
     uint32_t *vars; /* of each column */
     const uint32_t **cols;
-    uint64_t *w; /* by row; NULL: ones */
+    uint64_t *w; /* by row, x->words each; NULL: ones */
     bool counts; /* w: how many results there are, else whether one is */
     bool gone;
     bool is_keys;    /* what is asked for: it stays to the end */
@@ -41,10 +44,18 @@ struct rows {
     struct arena *a;
     uint32_t n;
     struct rows_atom *atoms;
-    vset boundary; /* of the request, less what outside variables decided */
-    vset scaled;   /* variables whose ids are positions, see exact.c */
-    bool fits;     /* false: the walker has to do it */
+    vset boundary;  /* of the request, less what outside variables decided */
+    vset scaled;    /* variables whose ids are positions, see exact.c */
+    uint32_t words; /* of a weight */
+    bool fits;      /* false: other words, or the walker, have to do it */
 };
+
+/* Does the row count? */
+static inline bool rows_counts(const struct rows *x, const struct rows_atom *e,
+                               uint32_t row)
+{
+    return !e->w || !words_zero(e->w + (size_t)row * x->words, x->words);
+}
 
 const uint32_t *rows_column(const struct rows_atom *x, uint32_t v);
 uint32_t rows_ids(const struct rows *x, uint32_t v);
@@ -146,20 +157,22 @@ enum status rows_path(struct rows *x, u128 *out, bool *done,
                       struct err *err) WARN_UNUSED;
 
 /* --- rows.c -------------------------------------------------------------- */
-/* The request's value; *done false: not of this kind, or numbers that are too
- * large. */
+/* The request's value, with weights of so many words; *done false: not of this
+ * kind, or numbers that are too large. Clamped if there are several words. */
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
-                       u128 *out, bool *done, struct err *err) WARN_UNUSED;
+                       uint32_t words, u128 *out, bool *done,
+                       struct err *err) WARN_UNUSED;
 /* The counts of keys: ids[v-th variable of the boundary][key], of which those
  * with ok[key] count. */
 struct rows_wanted {
     size_t n;
     const uint32_t *const *ids;
     const uint8_t *ok;
-    uint64_t *out;
+    u128 *out;
 };
 enum status rows_count_keys(struct join *j, const struct request *r,
-                            struct arena *a, const struct rows_wanted *k,
-                            bool *done, struct err *err) WARN_UNUSED;
+                            struct arena *a, uint32_t words,
+                            const struct rows_wanted *k, bool *done,
+                            struct err *err) WARN_UNUSED;
 
 #endif

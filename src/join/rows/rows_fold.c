@@ -13,7 +13,8 @@
  *
  * Inequalities are signed sums: all rows, less those where the two are equal,
  * which is one more common variable. Sums wrap in between, but all true
- * numbers are below 2^62, so that what remains is exact.
+ * numbers are below 2^62, or fit the words there are, so that what remains is
+ * exact.
  *
  * Cost: O((rows + ids) log) for each of the signed sums.
  */
@@ -25,15 +26,16 @@ struct fold {
     struct rows_link l;
     struct arena a; /* scratch of one signed sum */
     uint64_t *out;  /* by row there */
+    uint64_t one[WORDS_MOST];
     bool minus;
 };
 
 /* --- one signed sum --------------------------------------------------------
  */
 
-static uint64_t weight(const struct fold *k, uint32_t row)
+static const uint64_t *weight(const struct fold *k, uint32_t row, uint32_t n)
 {
-    return k->l.from->w ? k->l.from->w[row] : 1;
+    return k->l.from->w ? k->l.from->w + (size_t)row * n : k->one;
 }
 
 static uint32_t group(const struct fold *k, int side, uint32_t row)
@@ -41,36 +43,50 @@ static uint32_t group(const struct fold *k, int side, uint32_t row)
     return rows_group_of(&k->l, side, row);
 }
 
-static void add(const struct fold *k, uint32_t row, uint64_t v)
+/* The loops are there once for one word and once for several. */
+#define FOR_WORDS static inline __attribute__((always_inline))
+
+FOR_WORDS void put(uint64_t *z, const uint64_t *v, bool minus, uint32_t n)
 {
-    k->out[row] += k->minus ? 0 - v : v;
+    if (minus)
+        words_sub(z, v, n);
+    else
+        words_add(z, v, n);
 }
 
-static enum status plain_sums(struct fold *k, struct err *err)
+FOR_WORDS void add(const struct fold *k, uint32_t row, const uint64_t *v,
+                   bool minus, uint32_t n)
 {
-    uint64_t *sum = NEWS(&k->a, uint64_t, k->l.g.n);
+    put(k->out + (size_t)row * n, v, k->minus != minus, n);
+}
+
+FOR_WORDS enum status plain_sums(struct fold *k, uint32_t n, struct err *err)
+{
+    uint64_t *sum = NEWS(&k->a, uint64_t, (size_t)k->l.g.n * n);
     if (!sum)
         return err_nomem(err);
     for (uint32_t i = 0; i < k->l.from->n; i++)
-        sum[group(k, 0, i)] += weight(k, i);
+        words_add(sum + (size_t)group(k, 0, i) * n, weight(k, i, n), n);
     for (uint32_t i = 0; i < k->l.to->n; i++)
-        add(k, i, sum[group(k, 1, i)]);
+        add(k, i, sum + (size_t)group(k, 1, i) * n, false, n);
     return OK;
 }
 
-static enum status range_sums(struct fold *k, struct err *err)
+FOR_WORDS enum status range_sums(struct fold *k, uint32_t n, struct err *err)
 {
     struct rows_sorted s;
-    uint32_t n = k->l.from->n;
-    uint64_t *sum = NEWS(&k->a, uint64_t, (size_t)n + 1);
+    uint64_t *sum = NEWS(&k->a, uint64_t, ((size_t)k->l.from->n + 1) * n);
     if (!sum)
         return err_nomem(err);
     TRY(rows_sort(&k->l, &k->a, &s, err));
-    for (uint32_t i = 0; i < n; i++)
-        sum[i + 1] = sum[i] + weight(k, s.rows[i]);
+    for (size_t i = 0; i < k->l.from->n; i++) {
+        words_copy(sum + (i + 1) * n, sum + i * n, n);
+        words_add(sum + (i + 1) * n, weight(k, s.rows[i], n), n);
+    }
     for (uint32_t i = 0; i < k->l.to->n; i++) {
         struct rows_span t = rows_range(&k->l, &s, i);
-        add(k, i, sum[t.hi] - sum[t.lo]);
+        add(k, i, sum + (size_t)t.hi * n, false, n);
+        add(k, i, sum + (size_t)t.lo * n, true, n);
     }
     return OK;
 }
@@ -84,18 +100,11 @@ struct fenwick {
     uint32_t n;
 };
 
-static void fenwick_add(struct fenwick *f, uint32_t id, uint64_t v)
+FOR_WORDS void fenwick_add(struct fenwick *f, uint32_t id, const uint64_t *v,
+                           bool minus, uint32_t n)
 {
     for (uint32_t i = id + 1; i <= f->n; i += i & (0 - i))
-        f->sum[i] += v;
-}
-
-static uint64_t fenwick_below(const struct fenwick *f, uint32_t id)
-{
-    uint64_t v = 0;
-    for (uint32_t i = id; i; i -= i & (0 - i))
-        v += f->sum[i];
-    return v;
+        put(f->sum + (size_t)i * n, v, minus, n);
 }
 
 /* A row there asks for the rows here whose first variable is below a bound:
@@ -141,21 +150,30 @@ static enum status list_asks(struct fold *k, struct asks *q, struct err *err)
     return OK;
 }
 
-static void answer(struct fold *k, const struct fenwick *f, uint32_t row)
+/* The sums below `id`, to what the row has. */
+FOR_WORDS void add_below(struct fold *k, const struct fenwick *f, uint32_t id,
+                         uint32_t row, bool minus, uint32_t n)
 {
-    struct rows_span u = rows_allowed(&k->l, 1, row / 2);
-    uint64_t v = fenwick_below(f, u.hi) - fenwick_below(f, u.lo);
-    add(k, row / 2, row % 2 ? 0 - v : v);
+    for (uint32_t i = id; i; i -= i & (0 - i))
+        add(k, row, f->sum + (size_t)i * n, minus, n);
 }
 
-static enum status plane_sums(struct fold *k, struct err *err)
+FOR_WORDS void answer(struct fold *k, const struct fenwick *f, uint32_t row,
+                      uint32_t n)
+{
+    struct rows_span u = rows_allowed(&k->l, 1, row / 2);
+    add_below(k, f, u.hi, row / 2, row % 2, n);
+    add_below(k, f, u.lo, row / 2, !(row % 2), n);
+}
+
+FOR_WORDS enum status plane_sums(struct fold *k, uint32_t n, struct err *err)
 {
     struct rows_sorted s;
     struct asks q = {0};
     struct fenwick f = {NULL, k->l.y_size[1]};
     TRY(rows_sort(&k->l, &k->a, &s, err));
     TRY(list_asks(k, &q, err));
-    f.sum = NEWS(&k->a, uint64_t, (size_t)f.n + 1);
+    f.sum = NEWS(&k->a, uint64_t, ((size_t)f.n + 1) * n);
     if (!f.sum)
         return err_nomem(err);
     for (uint32_t i = 0; i < q.n;) {
@@ -164,14 +182,21 @@ static enum status plane_sums(struct fold *k, struct err *err)
             uint32_t bound = q.bound[q.order[i]];
             for (; at < s.off[g + 1] && k->l.y_col[0][s.rows[at]] < bound; at++)
                 fenwick_add(&f, k->l.y_col[1][s.rows[at]],
-                            weight(k, s.rows[at]));
-            answer(k, &f, q.row[q.order[i]]);
+                            weight(k, s.rows[at], n), false, n);
+            answer(k, &f, q.row[q.order[i]], n);
         }
         while (at-- > s.off[g])
-            fenwick_add(&f, k->l.y_col[1][s.rows[at]],
-                        0 - weight(k, s.rows[at]));
+            fenwick_add(&f, k->l.y_col[1][s.rows[at]], weight(k, s.rows[at], n),
+                        true, n);
     }
     return OK;
+}
+
+FOR_WORDS enum status add_sums(struct fold *k, uint32_t n, struct err *err)
+{
+    return k->l.n_ys == 0   ? plain_sums(k, n, err)
+           : k->l.n_ys == 1 ? range_sums(k, n, err)
+                            : plane_sums(k, n, err);
 }
 
 /* --- all of them ------------------------------------------------------------
@@ -183,10 +208,9 @@ static enum status add_term(struct fold *k, uint32_t equal, struct err *err)
     k->minus = __builtin_popcount(equal) % 2;
     arena_init(&k->a, k->l.x->j->mem);
     enum status s = rows_link_group(&k->l, &k->a, equal, err);
+    uint32_t n = k->l.x->words;
     if (s == OK)
-        s = k->l.n_ys == 0   ? plain_sums(k, err)
-            : k->l.n_ys == 1 ? range_sums(k, err)
-                             : plane_sums(k, err);
+        s = n == 1 ? add_sums(k, 1, err) : add_sums(k, n, err);
     arena_fini(&k->a);
     return s;
 }
@@ -200,9 +224,33 @@ static bool sums_fit(const struct rows_atom *x)
     return sum < ROWS_MOST;
 }
 
+/* The same with several words: nothing can leave them. */
+static enum status multiply_wide(struct fold *k, struct rows_atom *to,
+                                 bool exists, struct err *err)
+{
+    uint32_t n = k->l.x->words;
+    bool fresh = !to->w;
+    if (fresh)
+        to->w = NEWS(k->l.x->a, uint64_t, (size_t)to->n * n);
+    if (!to->w)
+        return err_nomem(err);
+    for (size_t i = 0; i < to->n; i++) {
+        uint64_t *v = k->out + i * n;
+        if (exists)
+            words_set(v, !words_zero(v, n), n);
+        if (fresh)
+            words_copy(to->w + i * n, v, n);
+        else
+            words_mul(to->w + i * n, v, n, n);
+    }
+    return OK;
+}
+
 static enum status multiply(struct fold *k, struct rows_atom *to, bool exists,
                             struct err *err)
 {
+    if (k->l.x->words > 1)
+        return multiply_wide(k, to, exists, err);
     bool fresh = !to->w;
     if (fresh)
         to->w = NEWS(k->l.x->a, uint64_t, to->n);
@@ -224,12 +272,13 @@ enum status rows_fold(struct rows *x, const struct rows_atom *from,
     struct arena a;
     arena_init(&a, x->j->mem);
     struct fold *k = NEW(&a, struct fold);
-    uint64_t *out = NEWS(&a, uint64_t, to->n);
+    uint64_t *out = NEWS(&a, uint64_t, (size_t)to->n * x->words);
     enum status s = k && out ? OK : err_nomem(err);
     if (s == OK) {
         k->out = out;
+        k->one[0] = 1;
         rows_link_open(x, from, to, &k->l);
-        x->fits = x->fits && sums_fit(from);
+        x->fits = x->fits && (x->words > 1 || sums_fit(from));
     }
     for (uint32_t t = 0; s == OK && x->fits && t < 1u << k->l.n_nes; t++)
         s = join_cancelled(x->j) ? err_set(err, E_CANCELLED, "cancelled")

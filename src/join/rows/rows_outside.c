@@ -74,11 +74,12 @@ static enum way way_of(const struct rows *x, uint32_t v)
 }
 
 /* The only position worth trying becomes the only row. */
-static void keep_extreme(struct rows_atom *e, enum way way)
+static void keep_extreme(const struct rows *x, struct rows_atom *e,
+                         enum way way)
 {
     uint32_t best = e->n;
     for (uint32_t i = 0; i < e->n; i++)
-        if ((!e->w || e->w[i]) && (best == e->n || way == WAY_LARGEST))
+        if (rows_counts(x, e, i) && (best == e->n || way == WAY_LARGEST))
             best = i; /* positions rise */
     if (best < e->n)
         e->cols[0] += best;
@@ -120,7 +121,7 @@ static enum status go(struct rows *x, struct rows_atom *e, struct err *err)
     enum way way = e->gone ? WAY_BOTH : way_of(x, e->vars[0]);
     if (way == WAY_BOTH || !live_vars(x, false))
         return OK;
-    keep_extreme(e, way);
+    keep_extreme(x, e, way);
     TRY(apply(x, e, err));
     leave(x, e);
     return OK;

@@ -25,12 +25,12 @@ struct step { /* to the rows of the next atom */
 
 /* Sums by row, or by group at the end, and which of them are not zero. */
 struct reach {
-    uint64_t *sum;
+    uint64_t *sum; /* x->words each */
     uint32_t *list, n;
 };
 
 struct value_total {
-    uint64_t total;
+    u128 total; /* clamped: a value that reaches COUNT_MOST is the largest */
     uint32_t group;
 };
 
@@ -44,7 +44,7 @@ struct path {
     struct value_total *values;
     uint32_t n_values;
     uint32_t *rows, *off; /* of the first atom, by group */
-    uint64_t best, n_steps;
+    uint64_t best[WORDS_MOST], n_steps;
     bool wide, stop;
 };
 
@@ -137,10 +137,11 @@ static enum status count_away(struct path *p, struct rows_atom *copy,
         copy[i] = *p->at[i];
         if (!copy[i].w)
             continue;
-        copy[i].w = NEWS(x->a, uint64_t, copy[i].n);
+        size_t n = (size_t)copy[i].n * x->words;
+        copy[i].w = NEWS(x->a, uint64_t, n);
         if (!copy[i].w)
             return err_nomem(err);
-        memcpy(copy[i].w, p->at[i]->w, copy[i].n * sizeof *copy[i].w);
+        memcpy(copy[i].w, p->at[i]->w, n * sizeof *copy[i].w);
     }
     for (uint32_t i = p->n - 1; i > 0 && x->fits; i--)
         TRY(rows_fold(x, &copy[i], &copy[i - 1], false, err));
@@ -158,14 +159,15 @@ static enum status list_values(struct path *p, struct err *err)
 {
     struct rows *x = p->x;
     struct rows_atom *copy = NEWS(x->a, struct rows_atom, p->n);
-    uint64_t *total = NEWS(x->a, uint64_t, p->first.n);
+    u128 *total = NEWS(x->a, u128, p->first.n);
     p->values = NEWS(x->a, struct value_total, p->first.n);
     if (!copy || !total || !p->values)
         return err_nomem(err);
     TRY(count_away(p, copy, err));
     for (uint32_t i = 0; x->fits && i < copy[0].n; i++) {
-        uint64_t *t = &total[group_at(&p->first, i)];
-        x->fits = u64_add(*t, copy[0].w[i], t);
+        u128 *t = &total[group_at(&p->first, i)];
+        *t = count_add(
+            *t, words_clamped(copy[0].w + (size_t)i * x->words, x->words));
     }
     for (uint32_t g = 0; g < p->first.n; g++)
         if (total[g])
@@ -211,7 +213,7 @@ static enum status make_steps(struct path *p, struct err *err)
         TRY(rows_link_group(&t->l, x->a, 0, err));
         TRY(rows_sort(&t->l, x->a, &t->s, err));
         uint32_t n = i + 2 == p->n ? p->last.n : p->at[i + 1]->n;
-        r->sum = NEWS(x->a, uint64_t, n);
+        r->sum = NEWS(x->a, uint64_t, (size_t)n * x->words);
         r->list = NEWS(x->a, uint32_t, n);
         if (!r->sum || !r->list)
             return err_nomem(err);
@@ -222,13 +224,27 @@ static enum status make_steps(struct path *p, struct err *err)
 /* --- one value after the other ----------------------------------------------
  */
 
-static uint64_t weight(const struct rows_atom *e, uint32_t row)
+/* more * v results to `to`. */
+static void add_to(struct path *p, struct reach *r, uint32_t to,
+                   const uint64_t *more, const uint64_t *v)
 {
-    return e->w ? e->w[row] : 1;
+    uint32_t n = p->x->words;
+    uint64_t *sum = r->sum + (size_t)to * n, both[WORDS_MOST];
+    if (words_zero(sum, n))
+        r->list[r->n++] = to;
+    if (n > 1) {
+        words_copy(both, v, n);
+        if (more)
+            words_mul(both, more, n, n);
+        words_add(sum, both, n);
+    } else if (!u64_mul(more ? *more : 1, *v, both) ||
+               !u64_add(*sum, *both, sum)) {
+        p->wide = true;
+    }
 }
 
 /* v results end in this row of atom i: to the rows that match it. */
-static void spread(struct path *p, uint32_t i, uint32_t row, uint64_t v)
+static void spread(struct path *p, uint32_t i, uint32_t row, const uint64_t *v)
 {
     const struct step *t = &p->steps[i];
     struct reach *r = &p->reach[i + 1];
@@ -236,37 +252,38 @@ static void spread(struct path *p, uint32_t i, uint32_t row, uint64_t v)
     struct rows_span s = rows_range(&t->l, &t->s, row);
     for (uint32_t at = s.lo; at < s.hi; at++) {
         uint32_t here = t->s.rows[at];
-        uint64_t more = weight(p->at[i + 1], here);
+        const struct rows_atom *e = p->at[i + 1];
         if (++p->n_steps % STEPS_PER_POLL == 0 && join_cancelled(p->x->j))
             p->stop = true;
-        if (!more || !rows_agree(&t->l, here, row))
+        if (!rows_counts(p->x, e, here) || !rows_agree(&t->l, here, row))
             continue;
-        uint32_t to = end ? group_at(&p->last, here) : here;
-        if (!r->sum[to])
-            r->list[r->n++] = to;
-        if (!u64_mul(more, v, &more) || !u64_add(r->sum[to], more, &r->sum[to]))
-            p->wide = true;
+        add_to(p, r, end ? group_at(&p->last, here) : here,
+               e->w ? e->w + (size_t)here * p->x->words : NULL, v);
     }
 }
 
 static void one_value(struct path *p, uint32_t g)
 {
+    uint32_t n = p->x->words;
+    uint64_t one[WORDS_MOST];
+    words_set(one, 1, n);
     for (uint32_t at = p->off[g]; at < p->off[g + 1]; at++) {
-        uint64_t v = weight(p->at[0], p->rows[at]);
-        if (v)
-            spread(p, 0, p->rows[at], v);
+        uint32_t row = p->rows[at];
+        const uint64_t *w = p->at[0]->w;
+        if (rows_counts(p->x, p->at[0], row))
+            spread(p, 0, row, w ? w + (size_t)row * n : one);
     }
     for (uint32_t i = 1; i < p->n; i++) {
         struct reach *r = &p->reach[i];
         for (uint32_t k = 0; k < r->n && !p->stop; k++) {
-            uint64_t v = r->sum[r->list[k]];
+            const uint64_t *v = r->sum + (size_t)r->list[k] * n;
             if (i + 1 < p->n)
                 spread(p, i, r->list[k], v);
-            else if (v > p->best)
-                p->best = v;
+            else if (words_cmp(v, p->best, n) > 0)
+                words_copy(p->best, v, n);
         }
         for (uint32_t k = 0; k < r->n; k++)
-            r->sum[r->list[k]] = 0;
+            words_set(r->sum + (size_t)r->list[k] * n, 0, n);
         r->n = 0;
     }
 }
@@ -287,13 +304,14 @@ enum status rows_path(struct rows *x, u128 *out, bool *done, struct err *err)
     TRY(sort_first(p, err));
     TRY(make_steps(p, err));
     for (uint32_t i = 0; x->fits && i < p->n_values; i++) {
-        if (p->values[i].total <= p->best || p->wide || p->stop)
+        if (p->values[i].total <= words_clamped(p->best, x->words) || p->wide ||
+            p->stop)
             break;
         one_value(p, p->values[i].group);
     }
     if (p->stop)
         return err_set(err, E_CANCELLED, "cancelled");
-    *out = p->best;
+    *out = words_clamped(p->best, x->words);
     *done = x->fits && !p->wide;
     return OK;
 }

@@ -7,7 +7,8 @@
  * the others by galloping), checks comparisons as soon as both sides are
  * known, and combines the product of its children by max, sum or exists.
  * Values are never enumerated twice, so no set of seen outputs is needed:
- * distinct outputs are exactly the nodes' assignments.
+ * distinct outputs are exactly the nodes' assignments. Nothing is subtracted,
+ * so numbers saturate at COUNT_MOST.
  */
 #include "join/walk/walk.h"
 
@@ -35,12 +36,6 @@ static bool poll(struct walker *w)
     if (++w->steps % STEPS_PER_POLL == 0 && join_cancelled(w->j))
         w->status = err_set(w->err, E_CANCELLED, "cancelled");
     return w->status == OK;
-}
-
-static u128 overflow(struct walker *w)
-{
-    w->status = err_set(w->err, E_OVERFLOW, "a count does not fit 128 bits");
-    return 0;
 }
 
 /* First row in [lo, hi) whose id is not below v. */
@@ -122,9 +117,7 @@ static u128 product(struct walker *w, struct walk_node *const *kids,
 {
     u128 value = 1;
     for (uint32_t i = 0; i < n_kids && value; i++) {
-        u128 k = eval(w, kids[i]);
-        if (!u128_mul(value, k, &value))
-            return overflow(w);
+        value = count_mul(value, eval(w, kids[i]));
     }
     return value;
 }
@@ -136,8 +129,7 @@ static bool combine(struct walker *w, const struct walk_node *n, u128 *total)
     if (n->tells && value && w->status == OK)
         w->status = w->r->each(w->r->ctx, w->pos, value, w->err);
     if (n->kind == W_SUM) {
-        if (!u128_add(*total, value, total))
-            overflow(w);
+        *total = count_add(*total, value);
     } else if (n->kind == W_EXISTS) {
         *total = value ? 1 : *total;
     } else if (value > *total) {
@@ -272,6 +264,7 @@ enum status walk_run(struct join *j, const struct request *r, u128 *out,
     if (w.status == OK)
         w.status = open_ranges(&w, &a);
     *out = 0;
+    j->n_walked++;
     if (w.status == OK && !plan.empty)
         *out = product(&w, plan.roots, plan.n_roots);
     arena_fini(&a);
