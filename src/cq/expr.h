@@ -30,7 +30,7 @@ enum { EXPR_MAX_DEPTH = 200 };
  * Nothing longer is ever built. A choice (CASE, COALESCE, NULLIF, LEAST,
  * GREATEST) computes nothing: what it picks was tested where it was made, and
  * a column or constant may be longer. So a computed value may be NULL although
- * none of its columns is. The server does the same (source/pushdown_node.c).
+ * none of its columns is. The server does the same (sqlgen/sqlgen_node.c).
  */
 enum { EXPR_MAX_DIGITS = 1000, EXPR_MAX_TEXT = 65536 };
 

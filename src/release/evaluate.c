@@ -28,7 +28,7 @@ void engine_close(struct engine *e)
 {
     if (e->join)
         join_close(e->join);
-    source_counter_close(e->counter);
+    pushdown_close(e->counter);
     *e = (struct engine){0};
 }
 
@@ -145,9 +145,9 @@ static enum status open_counter(struct prepared *p, struct evaluated *e,
                                 struct err *err)
 {
     e->progress = session_progress(p->session);
-    TRY(source_counter_open(p->source, q, p->filters_exact, &e->progress,
-                            &out->counter, err));
-    source_counter_plan_only(out->counter, e->plan_only);
+    TRY(pushdown_open(p->source, q, p->filters_exact, &e->progress,
+                      &out->counter, err));
+    pushdown_plan_only(out->counter, e->plan_only);
     return OK;
 }
 
@@ -258,15 +258,14 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
 
 enum status evaluate_count(const struct engine *e, u128 *out, struct err *err)
 {
-    return e->counter ? source_counter_count(e->counter, out, err)
+    return e->counter ? pushdown_count(e->counter, out, err)
                       : join_count(e->join, out, err);
 }
 
 static struct sens_counter database(const struct engine *e)
 {
-    return (struct sens_counter){e->counter, source_counter_max,
-                                 source_counter_max_exact,
-                                 source_counter_prepare};
+    return (struct sens_counter){e->counter, pushdown_max, pushdown_max_exact,
+                                 pushdown_prepare};
 }
 
 enum status evaluate_prepare(struct count *q, const struct engine *e,
@@ -292,9 +291,8 @@ static enum status group_counts(const struct engine *e,
                                 const struct group_keys *k, u128 *out,
                                 struct err *err)
 {
-    return e->counter
-               ? source_counter_groups(e->counter, k->vals, k->n, out, err)
-               : join_count_groups(e->join, k->vals, k->n, out, err);
+    return e->counter ? pushdown_groups(e->counter, k->vals, k->n, out, err)
+                      : join_count_groups(e->join, k->vals, k->n, out, err);
 }
 
 enum status evaluate_counts(struct count *q, struct evaluated *data,

@@ -28,7 +28,7 @@ const char *evaluated_engine(const struct evaluated *e);
 /* What counts one query: a join over the rows, or the database. */
 struct engine {
     struct join *join;
-    struct source_counter *counter;
+    struct pushdown *counter;
 };
 
 /* Chooses the engine for all counts; reads no row. E_UNSUPPORTED: --engine

@@ -209,12 +209,12 @@ static enum status prepare(struct arena *a, const struct sens_elastic *e,
     size_t n = 0;
     if (!counter->prepare)
         return OK;
-    struct source_ask *asks =
-        NEWS(a, struct source_ask, (size_t)e->q->n_atoms * e->n_mf + 1);
+    struct pushdown_ask *asks =
+        NEWS(a, struct pushdown_ask, (size_t)e->q->n_atoms * e->n_mf + 1);
     if (!asks)
         return err_nomem(err);
     for (unsigned i = 0; i < e->q->n_atoms; i++) {
-        struct source_ask ask = {aset_one(i), 0, atom_vars(e->q, i), false};
+        struct pushdown_ask ask = {aset_one(i), 0, atom_vars(e->q, i), false};
         VSET_EACH (v, e->vars[i]) {
             ask.boundary = vset_one(v);
             asks[n++] = ask;

@@ -312,15 +312,16 @@ static enum status prepare(struct arena *a, const struct sens_plan *plan,
 {
     if (!counter->prepare)
         return OK;
-    struct source_ask *asks = NEWS(a, struct source_ask, plan->n_coords + 1);
+    struct pushdown_ask *asks =
+        NEWS(a, struct pushdown_ask, plan->n_coords + 1);
     if (!asks)
         return err_nomem(err);
     for (size_t i = 1; i < plan->n_coords; i++) {
         const struct sens_coord *c = &plan->coords[i];
-        asks[i - 1] = (struct source_ask){c->atoms, c->boundary, c->outs,
-                                          plan->filters_exact};
+        asks[i - 1] = (struct pushdown_ask){c->atoms, c->boundary, c->outs,
+                                            plan->filters_exact};
     }
-    asks[plan->n_coords - 1] = (struct source_ask){
+    asks[plan->n_coords - 1] = (struct pushdown_ask){
         .f = aset_first_n(plan->q->n_atoms), .outs = cq_free(plan->q)};
     return counter->prepare(counter->ctx, asks, plan->n_coords, err);
 }

@@ -14,7 +14,7 @@
 #include <gmp.h>
 #include "bound/bound.h"
 #include "join/join.h"
-#include "source/source.h"
+#include "pushdown/pushdown.h"
 
 /* Private atoms a query may have, and values of beta below which the scan
  * over k would be too long. Both are properties of the query and beta. */
@@ -35,7 +35,7 @@ struct sens_counter {
                              u128 *out, struct err *err);
     /* What will be asked, for counters that answer many at once better than
      * one by one; may be NULL. */
-    enum status (*prepare)(void *ctx, const struct source_ask *asks, size_t n,
+    enum status (*prepare)(void *ctx, const struct pushdown_ask *asks, size_t n,
                            struct err *err);
 };
 

@@ -3,7 +3,8 @@
  * and opens the source again afterwards, in another process: both must have
  * seen the same tables, columns, types and keys, for the noise hangs on them.
  */
-#include "source/internal.h"
+#include "source/source_int.h"
+#include "sqlgen/sqlgen.h"
 
 #include <string.h>
 #include <sys/stat.h>

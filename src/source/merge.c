@@ -8,7 +8,7 @@
  * private. A UNIQUE constraint is a key of the rows without NULL in its
  * columns; databases allow many rows with one (schema.h).
  */
-#include "source/internal.h"
+#include "source/source_int.h"
 
 static enum status no_such_column(const struct src_table *t,
                                   const struct table *st, size_t col,

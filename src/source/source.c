@@ -2,28 +2,11 @@
  * Sources: opening by what the text looks like, and loading what a query
  * needs. See source.h.
  */
-#include "source/internal.h"
+#include "source/source_int.h"
+#include "sqlgen/sqlgen.h"
 
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-
-const struct src_table *source_find_table(const struct source *src,
-                                          size_t table)
-{
-    for (size_t i = 0; i < src->tables.n; i++)
-        if (src->tables.p[i].table == table)
-            return &src->tables.p[i];
-    return NULL;
-}
-
-struct src_table *source_add(struct source *src)
-{
-    struct src_table t = {0};
-    if (!VEC_PUSH(&src->arena, &src->tables, t))
-        return NULL;
-    return &src->tables.p[src->tables.n - 1];
-}
 
 static bool starts_with(struct str s, const char *prefix)
 {
@@ -109,63 +92,6 @@ void source_close(struct source *src)
     pg_close(src);
     arena_fini(&src->arena);
     mem_free(src->mem, src, sizeof *src);
-}
-
-/* --- progress --------------------------------------------------------------*/
-
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-void ticker_init(struct ticker *t, const struct progress *p, const char *what,
-                 uint64_t total)
-{
-    *t = (struct ticker){.p = p, .what = what, .total = total};
-}
-
-enum status ticker_tick(struct ticker *t, uint64_t done, struct err *err)
-{
-    enum { TENTH = 100000000 };
-    if (!t->p || !t->p->tick)
-        return OK;
-    int64_t now = now_ns();
-    if (t->last && now - t->last < TENTH)
-        return OK;
-    t->last = now;
-    if (t->p->tick(t->p->ctx, t->what, done, t->total))
-        return OK;
-    return err_set(err, E_CANCELLED, "loading was stopped by the user");
-}
-
-/* --- loading
- * -----------------------------------------------------------------*/
-
-enum status loader_sources(const struct src_table *t, struct store_loader *l,
-                           uint32_t **out, struct err *err)
-{
-    uint32_t *from = NEWS(&l->arena, uint32_t, l->n_cols + 1);
-    *out = from;
-    if (!from)
-        return store_nomem(l->st->mem, err);
-    for (size_t c = 0; c < l->n_cols; c++)
-        for (uint32_t i = 0; i < t->n_cols; i++)
-            if (t->to[i] == l->cols[c].index)
-                from[c] = i;
-    return OK;
-}
-
-void sql_ident(struct sb *b, struct str name)
-{
-    sb_char(b, '"');
-    for (size_t i = 0; i < name.n; i++) {
-        if (name.p[i] == '"')
-            sb_char(b, '"');
-        sb_char(b, name.p[i]);
-    }
-    sb_char(b, '"');
 }
 
 /* What to load: columns by one query, rows by others (NULL: all). */
@@ -260,19 +186,6 @@ static bool wanted_columns(const struct cq *q, size_t t, bool *wanted)
             wanted[i] |= at->args[i].kind != TERM_ANY;
     }
     return used;
-}
-
-enum status source_refuse(const struct src_table *t, struct err *err)
-{
-    err_set(err, E_UNSUPPORTED, "\"%.*s\" is %s", PSTR(t->name), t->refused);
-    err_detail(err, "%s",
-               t->refused_why ? t->refused_why
-                              : "Its rows are rows of other tables too.");
-    err_hint(err, "%s",
-             t->refused_hint
-                 ? t->refused_hint
-                 : "Write the query over the tables that hold the rows.");
-    return E_UNSUPPORTED;
 }
 
 enum status source_allows(const struct source *src, const struct cq *q,

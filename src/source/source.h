@@ -84,48 +84,8 @@ void source_policy(const struct schema *s, const struct source *src,
  * (file size and time, not content); for "same dataset". */
 struct str source_version(struct source *src, struct arena *a);
 
-/*
- * Pushdown: the database computes counts and residual maxima with SQL that is
- * written here; no row is loaded. PostgreSQL and engines with its protocol.
- * The numbers are those of join_max (join.h); what the database might compute
- * differently is E_UNSUPPORTED, said when the counter is opened. The functions
- * fit struct sens_counter (sens.h). exact: source_counter_max_exact will be
- * asked too.
- */
-struct source_counter;
-enum status source_counter_open(struct source *src, const struct cq *q,
-                                bool exact, const struct progress *p,
-                                struct source_counter **out,
-                                struct err *err) WARN_UNUSED;
-void source_counter_close(struct source_counter *c); /* NULL allowed */
-/* A request to source_counter_max or, if exact, source_counter_max_exact. */
-struct source_ask {
-    aset f;
-    vset boundary, outs;
-    bool exact;
-};
-/* Will be asked: the database answers them together, and what several need it
- * computes once. The answers are remembered. */
-enum status source_counter_prepare(void *ctx, const struct source_ask *asks,
-                                   size_t n, struct err *err) WARN_UNUSED;
-/* ctx is the struct source_counter. */
-enum status source_counter_max(void *ctx, aset f, vset boundary, vset outs,
-                               u128 *out, struct err *err) WARN_UNUSED;
-enum status source_counter_max_exact(void *ctx, aset f, vset boundary,
-                                     vset outs, u128 *out,
-                                     struct err *err) WARN_UNUSED;
-enum status source_counter_count(struct source_counter *c, u128 *out,
-                                 struct err *err) WARN_UNUSED;
-/* GROUP BY: one count for each of the keys, as join_count_groups. */
-enum status source_counter_groups(struct source_counter *c,
-                                  const struct value *keys, size_t n_keys,
-                                  u128 *out, struct err *err) WARN_UNUSED;
-/* From now on statements are planned by the database and not run: E_UNSUPPORTED
- * where its planner refuses one, and all answers are 0 and not remembered.
- * PRIVACY: so that what a planner refuses is refused before a charge. Planners
- * go by catalogue and statistics; that no row decides is assumed of them. */
-void source_counter_plan_only(struct source_counter *c, bool yes);
-/* The same for what source_load_for would send. Nothing for files. */
+/* Has the database plan what source_load_for would send, and send nothing.
+ * E_UNSUPPORTED where its planner refuses. Nothing for files. */
 enum status source_load_plan(struct source *src, const struct cq *columns,
                              const struct cq *const *rows, size_t n_rows,
                              struct store *st, struct err *err) WARN_UNUSED;
@@ -142,7 +102,4 @@ bool source_is_distributed(const struct source *src);
 enum status source_prefers_sql(struct source *src, const struct cq *q,
                                size_t limit, bool *out,
                                struct err *err) WARN_UNUSED;
-/* Statements sent so far: equal components are asked once. */
-uint64_t source_counter_statements(const struct source_counter *c);
-
 #endif

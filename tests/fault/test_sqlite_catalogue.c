@@ -14,7 +14,7 @@
 
 #include "harness/scratch.h"
 #include "harness/sqlite_memory.h"
-#include "source/internal.h"
+#include "source/source_int.h"
 
 static const char tables[] =
     "CREATE TABLE a(x integer NOT NULL, y text NOT NULL, z date,"

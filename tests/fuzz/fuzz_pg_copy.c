@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "source/pg.h"
+#include "source/postgres/pg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

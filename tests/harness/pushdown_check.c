@@ -17,7 +17,7 @@
 #include "harness/rule_gen.h"
 #include "harness/tiny.h"
 #include "harness/universe.h"
-#include "source/source.h"
+#include "pushdown/pushdown.h"
 
 static const char *const names[] = {"p", "r", "s"};
 
@@ -77,16 +77,16 @@ static vset rowids(const struct cq *q)
     return s;
 }
 
-static void compare_as(struct source_counter *c, struct tiny *t, bool exact,
-                       aset f, vset boundary, vset outs, const char *rule)
+static void compare_as(struct pushdown *c, struct tiny *t, bool exact, aset f,
+                       vset boundary, vset outs, const char *rule)
 {
     u128 want = 0, got = 0;
     struct err err = {0};
     assert_int_equal(
         (exact ? tiny_max_exact : tiny_max)(t, f, boundary, outs, &want, &err),
         OK);
-    enum status s = (exact ? source_counter_max_exact : source_counter_max)(
-        c, f, boundary, outs, &got, &err);
+    enum status s = (exact ? pushdown_max_exact
+                           : pushdown_max)(c, f, boundary, outs, &got, &err);
     if (s != OK || want != got)
         fprintf(stderr,
                 "%s%s: atoms %llx boundary %llx outs %llx: %llu, not "
@@ -99,7 +99,7 @@ static void compare_as(struct source_counter *c, struct tiny *t, bool exact,
 }
 
 struct asks {
-    struct source_ask list[1024];
+    struct pushdown_ask list[1024];
     size_t n;
 };
 
@@ -108,13 +108,13 @@ static void add(struct asks *a, const struct tiny *t, aset f, vset boundary,
 {
     for (int exact = 0; exact <= (t->q->n_cmps > 0); exact++) {
         assert_true(a->n < sizeof a->list / sizeof *a->list);
-        a->list[a->n++] = (struct source_ask){f, boundary, outs, exact};
+        a->list[a->n++] = (struct pushdown_ask){f, boundary, outs, exact};
     }
 }
 
 /* One by one, or prepared together: then nothing is left to be sent. */
-static void compare_all(struct source_counter *c, struct tiny *t,
-                        const char *rule, uint64_t *seed)
+static void compare_all(struct pushdown *c, struct tiny *t, const char *rule,
+                        uint64_t *seed)
 {
     const struct cq *q = t->q;
     struct asks a = {.n = 0};
@@ -132,12 +132,12 @@ static void compare_all(struct source_counter *c, struct tiny *t,
     }
     bool together = universe_random(seed, 4) > 0;
     if (together)
-        assert_int_equal(source_counter_prepare(c, a.list, a.n, &err), OK);
-    uint64_t sent = source_counter_statements(c);
+        assert_int_equal(pushdown_prepare(c, a.list, a.n, &err), OK);
+    uint64_t sent = pushdown_statements(c);
     for (size_t i = 0; i < a.n; i++)
         compare_as(c, t, a.list[i].exact, a.list[i].f, a.list[i].boundary,
                    a.list[i].outs, rule);
-    assert_true(!together || source_counter_statements(c) == sent);
+    assert_true(!together || pushdown_statements(c) == sent);
 }
 
 static void one(enum gen_class class, bool keyed, uint64_t *seed)
@@ -145,7 +145,7 @@ static void one(enum gen_class class, bool keyed, uint64_t *seed)
     struct rules r;
     struct gen g;
     struct source *src;
-    struct source_counter *c;
+    struct pushdown *c;
     struct tiny t = {0};
     rules_init(&r);
     struct source_spec spec = {.db = str_of(pg_server())};
@@ -158,9 +158,9 @@ static void one(enum gen_class class, bool keyed, uint64_t *seed)
     assert_int_equal(q->schema->tables.n, 3);
     t.q = q;
     t.domain = g.domain + 1;
-    assert_int_equal(source_counter_open(src, q, true, NULL, &c, &r.err), OK);
+    assert_int_equal(pushdown_open(src, q, true, NULL, &c, &r.err), OK);
     compare_all(c, &t, g.rule, seed);
-    source_counter_close(c);
+    pushdown_close(c);
     source_close(src);
     assert_true(rules_fini(&r));
 }

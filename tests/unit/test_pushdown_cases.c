@@ -14,7 +14,7 @@
 #include "harness/pg_server.h"
 #include "harness/rules.h"
 #include "join/join.h"
-#include "source/source.h"
+#include "pushdown/pushdown.h"
 #include "sql/sql.h"
 
 static const char tables[] =
@@ -137,17 +137,17 @@ static void same_numbers(struct fix *f, const char *text, bool exact)
     struct cq *q = read_query(f, text);
     struct store *st;
     struct join *j;
-    struct source_counter *c;
+    struct pushdown *c;
     struct err *err = &f->r.err;
     u128 want = 0, got = 0;
     assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
     assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
-    assert_int_equal(source_counter_open(f->src, q, exact, NULL, &c, err), OK);
+    assert_int_equal(pushdown_open(f->src, q, exact, NULL, &c, err), OK);
     for (aset s = 1; s < aset_one(q->n_atoms); s++) {
         vset b = boundary(q, s), o = cq_free(q) & cq_vars_of(q, s);
         enum status x = join_max(j, s, b, o, &want, err);
-        enum status y = source_counter_max(c, s, b, o, &got, err);
+        enum status y = pushdown_max(c, s, b, o, &got, err);
         if (x != OK || y != OK || want != got)
             fprintf(stderr, "%s: atoms %llx: %llu, not %llu; %s\n", text,
                     (unsigned long long)s, (unsigned long long)got,
@@ -156,18 +156,18 @@ static void same_numbers(struct fix *f, const char *text, bool exact)
         if (!exact)
             continue;
         x = join_max_exact(j, s, b, o, &want, err);
-        y = source_counter_max_exact(c, s, b, o, &got, err);
+        y = pushdown_max_exact(c, s, b, o, &got, err);
         if (x != OK || y != OK || want != got)
             fprintf(stderr, "%s: exact, atoms %llx: %llu, not %llu; %s\n", text,
                     (unsigned long long)s, (unsigned long long)got,
                     (unsigned long long)want, err->message);
         assert_true(x == OK && y == OK && want == got);
     }
-    assert_int_equal(source_counter_count(c, &got, err), OK);
+    assert_int_equal(pushdown_count(c, &got, err), OK);
     assert_int_equal(join_count(j, &want, err), OK);
     assert_true(want == got);
     same_filtered(f, text, q, j);
-    source_counter_close(c);
+    pushdown_close(c);
     join_close(j);
     store_free(st);
 }
@@ -262,15 +262,15 @@ static void same_groups(struct fix *f, const char *text,
     struct cq *q = read_query(f, text);
     struct store *st;
     struct join *j;
-    struct source_counter *c;
+    struct pushdown *c;
     struct err *err = &f->r.err;
     u128 want[8], got[8], sum = 0;
     assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
     assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
-    assert_int_equal(source_counter_open(f->src, q, false, NULL, &c, err), OK);
+    assert_int_equal(pushdown_open(f->src, q, false, NULL, &c, err), OK);
     assert_int_equal(join_count_groups(j, keys, n, want, err), OK);
-    enum status s = source_counter_groups(c, keys, n, got, err);
+    enum status s = pushdown_groups(c, keys, n, got, err);
     for (size_t i = 0; i < n; i++) {
         if (s != OK || want[i] != got[i])
             fprintf(stderr, "%s: key %zu: %llu, not %llu; %s\n", text, i,
@@ -280,7 +280,7 @@ static void same_groups(struct fix *f, const char *text,
         sum += want[i];
     }
     assert_true(sum > 0); /* or it would prove little */
-    source_counter_close(c);
+    pushdown_close(c);
     join_close(j);
     store_free(st);
 }
@@ -331,7 +331,7 @@ static void many_groups(void **state)
 {
     enum { KEYS = 40001 };
     struct fix *f = *state;
-    struct source_counter *c;
+    struct pushdown *c;
     struct err *err = &f->r.err;
     if (!pg_server())
         skip();
@@ -340,12 +340,12 @@ static void many_groups(void **state)
     u128 *got = NEWS(&f->r.arena, u128, KEYS);
     for (int i = 0; i < KEYS; i++)
         keys[i] = value_int(i);
-    assert_int_equal(source_counter_open(f->src, q, false, NULL, &c, err), OK);
-    assert_int_equal(source_counter_groups(c, keys, KEYS, got, err), OK);
+    assert_int_equal(pushdown_open(f->src, q, false, NULL, &c, err), OK);
+    assert_int_equal(pushdown_groups(c, keys, KEYS, got, err), OK);
     for (int i = 0; i < KEYS; i++)
         assert_true(got[i] == (i >= 1 && i <= 3000));
-    assert_int_equal(source_counter_statements(c), 3);
-    source_counter_close(c);
+    assert_int_equal(pushdown_statements(c), 3);
+    pushdown_close(c);
 }
 
 /* Row by row: the key of a group is that of the table. */
@@ -364,7 +364,7 @@ static void functions(void **state)
     for (size_t n = 0; n < sizeof conditions / sizeof *conditions; n++) {
         struct store *st;
         struct join *j;
-        struct source_counter *c = NULL;
+        struct pushdown *c = NULL;
         unsigned some = 0;
         snprintf(text, sizeof text,
                  "SELECT id, COUNT(*) FROM odd WHERE %s GROUP BY id",
@@ -374,9 +374,9 @@ static void functions(void **state)
         assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
         assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
         assert_int_equal(join_count_groups(j, keys, ROWS, want, err), OK);
-        enum status s = source_counter_open(f->src, q, false, NULL, &c, err);
+        enum status s = pushdown_open(f->src, q, false, NULL, &c, err);
         if (s == OK)
-            s = source_counter_groups(c, keys, ROWS, got, err);
+            s = pushdown_groups(c, keys, ROWS, got, err);
         for (int i = 0; i < ROWS; i++) {
             if (s != OK || got[i] != want[i])
                 fprintf(stderr, "%s: row %d: %d, not %d; %s\n", conditions[n],
@@ -387,7 +387,7 @@ static void functions(void **state)
         if (!some)
             fprintf(stderr, "%s: true nowhere\n", conditions[n]);
         assert_true(some); /* or it would prove little */
-        source_counter_close(c);
+        pushdown_close(c);
         join_close(j);
         store_free(st);
     }
@@ -401,8 +401,8 @@ static void prepared_together(void **state)
     struct err *err = &f->r.err;
     struct store *st;
     struct join *j;
-    struct source_counter *c;
-    struct source_ask asks[15];
+    struct pushdown *c;
+    struct pushdown_ask asks[15];
     u128 got = 0, want = 0;
     if (!pg_server())
         skip();
@@ -411,15 +411,15 @@ static void prepared_together(void **state)
     assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
     assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
-    assert_int_equal(source_counter_open(f->src, q, false, NULL, &c, err), OK);
+    assert_int_equal(pushdown_open(f->src, q, false, NULL, &c, err), OK);
     for (aset s = 1; s < 16; s++)
-        asks[s - 1] = (struct source_ask){s, boundary(q, s),
-                                          cq_free(q) & cq_vars_of(q, s), false};
-    assert_int_equal(source_counter_prepare(c, asks, 15, err), OK);
-    uint64_t sent = source_counter_statements(c);
+        asks[s - 1] = (struct pushdown_ask){
+            s, boundary(q, s), cq_free(q) & cq_vars_of(q, s), false};
+    assert_int_equal(pushdown_prepare(c, asks, 15, err), OK);
+    uint64_t sent = pushdown_statements(c);
     for (int i = 0; i < 15; i++) {
-        assert_int_equal(source_counter_max(c, asks[i].f, asks[i].boundary,
-                                            asks[i].outs, &got, err),
+        assert_int_equal(pushdown_max(c, asks[i].f, asks[i].boundary,
+                                      asks[i].outs, &got, err),
                          OK);
         assert_int_equal(
             join_max(j, asks[i].f, asks[i].boundary, asks[i].outs, &want, err),
@@ -427,8 +427,8 @@ static void prepared_together(void **state)
         assert_true(got == want && want > 0);
     }
     assert_true(want > 20); /* the count */
-    assert_int_equal(source_counter_statements(c), sent);
-    source_counter_close(c);
+    assert_int_equal(pushdown_statements(c), sent);
+    pushdown_close(c);
     join_close(j);
     store_free(st);
 }
@@ -511,18 +511,17 @@ static void server_filters(void **state)
 static uint64_t statements(struct fix *f, const char *text, u128 *count)
 {
     struct cq *q = read_query(f, text);
-    struct source_counter *c;
+    struct pushdown *c;
     u128 n;
     struct err *err = &f->r.err;
-    assert_int_equal(source_counter_open(f->src, q, true, NULL, &c, err), OK);
+    assert_int_equal(pushdown_open(f->src, q, true, NULL, &c, err), OK);
     for (aset s = 1; s < aset_one(q->n_atoms); s++)
-        assert_int_equal(source_counter_max(c, s, boundary(q, s),
-                                            cq_free(q) & cq_vars_of(q, s), &n,
-                                            err),
+        assert_int_equal(pushdown_max(c, s, boundary(q, s),
+                                      cq_free(q) & cq_vars_of(q, s), &n, err),
                          OK);
-    assert_int_equal(source_counter_count(c, count, err), OK);
-    uint64_t sent = source_counter_statements(c);
-    source_counter_close(c);
+    assert_int_equal(pushdown_count(c, count, err), OK);
+    uint64_t sent = pushdown_statements(c);
+    pushdown_close(c);
     return sent;
 }
 
@@ -556,11 +555,10 @@ static void wide_counts(void **state)
     struct cq *q = read_query(
         f, "Q(a,b,c,d,e,f,g,h,i,j,k,l) :- big(a), big(b), big(c), big(d), "
            "big(e), big(f), big(g), big(h), big(i), big(j), big(k), big(l).");
-    struct source_counter *c;
-    assert_int_equal(source_counter_open(f->src, q, true, NULL, &c, &f->r.err),
-                     OK);
-    assert_int_equal(source_counter_count(c, &n, &f->r.err), E_OVERFLOW);
-    source_counter_close(c);
+    struct pushdown *c;
+    assert_int_equal(pushdown_open(f->src, q, true, NULL, &c, &f->r.err), OK);
+    assert_int_equal(pushdown_count(c, &n, &f->r.err), E_OVERFLOW);
+    pushdown_close(c);
 }
 
 /* Is the constraint still there once what nobody enforces is left out? */
@@ -603,7 +601,7 @@ static void constraints(void **state)
 static void refusals(void **state)
 {
     struct fix *f = *state;
-    struct source_counter *c;
+    struct pushdown *c;
     if (!pg_server())
         skip();
     static const char *const where[] = {"f + f > 1",
@@ -621,8 +619,7 @@ static void refusals(void **state)
         snprintf(text, sizeof text, "SELECT COUNT(*) FROM odd WHERE %s",
                  where[i]);
         struct cq *q = read_query(f, text);
-        enum status s =
-            source_counter_open(f->src, q, true, NULL, &c, &f->r.err);
+        enum status s = pushdown_open(f->src, q, true, NULL, &c, &f->r.err);
         if (s != E_UNSUPPORTED)
             fprintf(stderr, "%s is not refused\n", where[i]);
         assert_int_equal(s, E_UNSUPPORTED);

@@ -14,7 +14,7 @@
 #include "harness/pg_server.h"
 #include "harness/rules.h"
 #include "join/join.h"
-#include "source/source.h"
+#include "pushdown/pushdown.h"
 #include "sql/sql.h"
 
 enum { ROWS = 14 };
@@ -185,17 +185,17 @@ static void same_rows(struct fix *f, const char *text)
 {
     u128 here[ROWS], few[ROWS], there[ROWS];
     struct value keys[ROWS];
-    struct source_counter *c;
+    struct pushdown *c;
     struct err *err = &f->r.err;
     struct cq *q = read_sql(f, text);
     for (int i = 0; i < ROWS; i++)
         keys[i] = value_int(i + 1);
     embedded(f, q, false, keys, here);
     embedded(f, q, true, keys, few);
-    if (source_counter_open(f->src, q, false, NULL, &c, err) != OK ||
-        source_counter_groups(c, keys, ROWS, there, err) != OK)
+    if (pushdown_open(f->src, q, false, NULL, &c, err) != OK ||
+        pushdown_groups(c, keys, ROWS, there, err) != OK)
         fail_msg("%s: %s %s", text, err->message, err->cause);
-    source_counter_close(c);
+    pushdown_close(c);
     for (int i = 0; i < ROWS; i++)
         if (here[i] != there[i] || here[i] != few[i])
             fail_msg("%s, row %d: %d here, %d filtered, %d there", text, i + 1,
@@ -205,7 +205,7 @@ static void same_rows(struct fix *f, const char *text)
 static void same_count(struct fix *f, const char *text)
 {
     u128 here = 0, there = 0;
-    struct source_counter *c;
+    struct pushdown *c;
     struct store *st;
     struct join *j;
     struct err *err = &f->r.err;
@@ -214,11 +214,11 @@ static void same_count(struct fix *f, const char *text)
     assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
     assert_int_equal(join_count(j, &here, err), OK);
-    if (source_counter_open(f->src, q, false, NULL, &c, err) != OK ||
-        source_counter_count(c, &there, err) != OK)
+    if (pushdown_open(f->src, q, false, NULL, &c, err) != OK ||
+        pushdown_count(c, &there, err) != OK)
         fail_msg("%s: %s %s", text, err->message, err->cause);
     assert_true(here == there);
-    source_counter_close(c);
+    pushdown_close(c);
     join_close(j);
     store_free(st);
 }
@@ -291,7 +291,7 @@ static void chains(void **state)
 static void refusals(void **state)
 {
     struct fix *f = *state;
-    struct source_counter *c;
+    struct pushdown *c;
     if (!pg_server())
         skip();
     static const char *const texts[] = {
@@ -299,8 +299,8 @@ static void refusals(void **state)
         "SELECT COUNT(*) FROM longest WHERE replace(t, 'R', 'RR') = 'a'",
     };
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(source_counter_open(f->src, read_sql(f, texts[i]),
-                                             false, NULL, &c, &f->r.err),
+        assert_int_equal(pushdown_open(f->src, read_sql(f, texts[i]), false,
+                                       NULL, &c, &f->r.err),
                          E_UNSUPPORTED);
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness/pg_server.h"
-#include "source/pg.h"
+#include "source/postgres/pg.h"
 #include "source/source.h"
 
 struct fix {

@@ -1,0 +1,129 @@
+/*
+ * The writing of SQL, between the files that do it: the relations that were
+ * written so far, and the comparisons that are still open.
+ *
+ * A relation has its variables as columns c0, c1, ... and a weight w. Its text
+ * names neither variables nor the component that it was written for, so that
+ * equal relations of different components have equal texts and are one: the
+ * pool keeps each text once.
+ */
+#ifndef PUSHDOWN_PUSHDOWN_GEN_H
+#define PUSHDOWN_PUSHDOWN_GEN_H
+
+#include "pushdown/pushdown_int.h"
+
+enum { MAX_RELS = 4 * MAX_VARS + MAX_ATOMS };
+
+struct pooled {
+    struct str body; /* SELECT ... */
+    /* No grouping: written where it is used, so that the database may use its
+     * indexes. Otherwise a common table expression, named m and its number. */
+    bool plain;
+    const unsigned *deps; /* what its text refers to: lower numbers */
+    size_t n_deps;
+    /* A table as it is, without condition: then FROM names the table itself,
+     * which distributed databases can join where they cannot join a SELECT. */
+    struct str table;        /* empty: no such */
+    const struct str *names; /* of its columns, quoted */
+};
+
+struct pool {
+    struct arena *arena;
+    struct map ids; /* body -> number */
+    VEC(struct pooled) list;
+    bool failed; /* no memory */
+};
+
+struct rel {
+    vset vars;
+    bool live;
+    bool ones;   /* every weight is 1 */
+    vset key;    /* rows differ in these; all variables if no key is known */
+    unsigned id; /* in the pool */
+    unsigned n;  /* columns */
+    uint8_t cols[MAX_VARS]; /* their variables */
+};
+
+/* Between variables; those with constants belong to atoms. */
+struct gcmp {
+    enum cmp_op op;
+    uint32_t l, r;
+};
+
+struct gen {
+    struct pushdown *c;
+    const struct part *p;
+    struct pool *pool;
+    struct err *err;
+    /* the relation that is being written */
+    struct sb *b, body;
+    unsigned deps[MAX_ATOMS + 2 * MAX_VARS + 1];
+    unsigned n_deps;
+    uint8_t cols[MAX_VARS];
+    unsigned n_cols;
+
+    struct rel rels[MAX_RELS];
+    unsigned n;
+    struct gcmp cmps[MAX_PUSHDOWN_CMPS];
+    bool applied[MAX_PUSHDOWN_CMPS];
+    uint32_t n_cmps;
+    /* exact filters (pushdown_exact.c): the place of a value among all, as a
+     * variable of its own, from q->n_vars on */
+    uint32_t place_of[MAX_VARS];
+    uint32_t n_places;
+    vset outs, exists, boundary; /* of the part, and of the places */
+};
+
+static inline vset gcmp_vars(const struct gcmp *c)
+{
+    return vset_one(c->l) | vset_one(c->r);
+}
+
+/* pushdown_pool.c */
+void pool_init(struct pool *pool, struct arena *a);
+/* WITH and the relations that `roots` rest on, as far as they are not plain;
+ * nothing if there are none. */
+void pool_with(const struct pool *pool, const unsigned *roots, size_t n,
+               struct sb *out);
+/* Marks what `root` rests on, itself included. */
+void pool_mark(const struct pool *pool, unsigned root, bool *marks);
+
+void gen_init(struct gen *g, struct pushdown *c, const struct part *p,
+              struct pool *pool, struct err *err);
+void gen_begin(struct gen *g);
+/* " AS cN": the next column holds v. */
+void gen_as(struct gen *g, unsigned v);
+/* The text is complete: its number in the pool. */
+unsigned gen_pool(struct gen *g, bool plain);
+/* The same, as a relation with the columns that were named. */
+struct rel *gen_end(struct gen *g, bool plain);
+/* What comes after FROM. */
+void gen_from(struct gen *g, unsigned id, const char *alias);
+/* The number of the column that holds v. */
+unsigned gen_col(const struct rel *r, unsigned v);
+/* Column number col of a relation that FROM calls `alias`. */
+void gen_ref(struct gen *g, const struct rel *r, const char *alias,
+             unsigned col);
+
+/* pushdown_step.c */
+enum step { EXISTS, SUM, MAX };
+/* Eliminates all of `vars`, the cheapest step first. */
+enum status gen_eliminate(struct gen *g, vset vars, enum step step) WARN_UNUSED;
+
+/* pushdown_sql.c */
+enum type gen_var_type(const struct cq *q, uint32_t var);
+enum status gen_refuse_types(struct gen *g);
+/* All relations, with everything eliminated but the boundary. never: no row
+ * can join, nothing was written. */
+enum status gen_relations(struct gen *g, bool *never) WARN_UNUSED;
+/* What the answer is the product of: numbers of relations without columns. */
+enum status gen_answer(struct gen *g, bool *never, unsigned *roots,
+                       size_t *n) WARN_UNUSED;
+
+/* pushdown_atom.c: the relation of one atom, after its own conditions. */
+enum status gen_atom(struct gen *g, uint32_t atom) WARN_UNUSED;
+
+/* pushdown_exact.c: relations of the variables outside, and of places. */
+enum status gen_outside(struct gen *g) WARN_UNUSED;
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * Inside pushdown: what its files share. The interface to others is in
+ * pushdown.h; how it works stands in README.md.
+ */
+#ifndef PUSHDOWN_PUSHDOWN_INT_H
+#define PUSHDOWN_PUSHDOWN_INT_H
+
+#include "base/map.h"
+#include "pushdown/pushdown.h"
+#include "source/postgres/pg.h"
+#include "sqlgen/sqlgen.h"
+
+struct pushdown {
+    struct source *src;
+    const struct cq *q;
+    struct sqlgen sql;    /* how columns are written */
+    struct arena arena;   /* answers remembered */
+    struct arena scratch; /* one request */
+    struct map answers;   /* description -> index in values */
+    VEC(u128) values;
+    const struct progress *progress;
+    uint64_t n_statements; /* sent so far */
+    bool planning;         /* statements are planned, not run */
+};
+
+enum { MAX_PUSHDOWN_CMPS = 256 };
+
+/* A connected set of atoms with what is asked of it. */
+struct part {
+    const struct cq *q;
+    uint32_t atoms[MAX_ATOMS]; /* in canonical order */
+    size_t n_atoms;
+    vset vars;     /* without row ids */
+    vset outside;  /* exact filters: in vars and boundary, in no atom */
+    vset boundary; /* maximum over these */
+    vset outs;     /* counted: closed under keys, without the boundary */
+    vset exists;   /* the rest: there is some value */
+    aset weighted; /* bags whose rows are counted */
+    bool cmps[MAX_PUSHDOWN_CMPS]; /* comparisons that lie inside */
+    uint8_t num[MAX_VARS];        /* canonical numbers, by first use */
+};
+
+/* What is asked of a set of atoms. outside: variables that no atom of the set
+ * has and that range over all values (filters treated exactly). */
+struct ask {
+    aset atoms;
+    vset boundary, outs, outside;
+};
+
+/* Takes from `left` what hangs together with its first atom or, when no atom
+ * is left, with its first variable outside. */
+struct ask ask_component(const struct cq *q, struct ask *left);
+
+/* Fills the roles. */
+enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
+                      struct err *err) WARN_UNUSED;
+/* Puts the atoms in canonical order and describes the part: parts with equal
+ * descriptions are equal up to the names of variables. */
+enum status part_describe(struct arena *a, struct part *p, struct str *out,
+                          struct err *err) WARN_UNUSED;
+
+/* pushdown_batch.c: components that are asked together. Their answers go into
+ * c->answers. */
+enum { MAX_BATCH = 64 };
+struct batch;
+struct batch *batch_new(struct pushdown *c); /* NULL: no memory */
+void batch_free(struct batch *b);            /* NULL allowed */
+bool batch_has(const struct batch *b, struct str key);
+bool batch_full(const struct batch *b);
+/* Writes its SQL. Not when full. The scratch may go afterwards. */
+enum status batch_add(struct batch *b, const struct part *p, struct str key,
+                      struct err *err) WARN_UNUSED;
+enum status batch_send(struct batch *b, struct err *err) WARN_UNUSED;
+
+/* pushdown_exact.c */
+/* Variables outside f that comparisons tie down (join.h: join_max_exact). */
+vset exact_outside(const struct cq *q, aset f);
+/* Do the values of v's domain count one by one, with nothing between? */
+bool exact_whole(const struct cq *q, uint32_t v);
+/* E_UNSUPPORTED where the database cannot do it. */
+enum status exact_supported(const struct cq *q, struct err *err) WARN_UNUSED;
+
+#endif

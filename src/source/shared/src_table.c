@@ -1,0 +1,49 @@
+/*
+ * The tables that a source offers: adding one, finding the one behind a table
+ * of the schema, and what feeds the columns of a load.
+ */
+#include "source/source_int.h"
+
+const struct src_table *source_find_table(const struct source *src,
+                                          size_t table)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].table == table)
+            return &src->tables.p[i];
+    return NULL;
+}
+
+struct src_table *source_add(struct source *src)
+{
+    struct src_table t = {0};
+    if (!VEC_PUSH(&src->arena, &src->tables, t))
+        return NULL;
+    return &src->tables.p[src->tables.n - 1];
+}
+
+enum status loader_sources(const struct src_table *t, struct store_loader *l,
+                           uint32_t **out, struct err *err)
+{
+    uint32_t *from = NEWS(&l->arena, uint32_t, l->n_cols + 1);
+    *out = from;
+    if (!from)
+        return store_nomem(l->st->mem, err);
+    for (size_t c = 0; c < l->n_cols; c++)
+        for (uint32_t i = 0; i < t->n_cols; i++)
+            if (t->to[i] == l->cols[c].index)
+                from[c] = i;
+    return OK;
+}
+
+enum status source_refuse(const struct src_table *t, struct err *err)
+{
+    err_set(err, E_UNSUPPORTED, "\"%.*s\" is %s", PSTR(t->name), t->refused);
+    err_detail(err, "%s",
+               t->refused_why ? t->refused_why
+                              : "Its rows are rows of other tables too.");
+    err_hint(err, "%s",
+             t->refused_hint
+                 ? t->refused_hint
+                 : "Write the query over the tables that hold the rows.");
+    return E_UNSUPPORTED;
+}

@@ -1,0 +1,144 @@
+/*
+ * What the files of the source module share: the tables a source offers and
+ * the functions each kind of source provides.
+ */
+#ifndef SOURCE_SOURCE_INT_H
+#define SOURCE_SOURCE_INT_H
+
+#include "source/source.h"
+#include "store/builder.h"
+
+/* A column as the catalogue has it. */
+struct src_column {
+    struct str name;
+    enum type type; /* T_UNKNOWN: not said */
+    bool not_null;
+    bool as_text;      /* PostgreSQL: cast to text by the server */
+    bool is_enum;      /* PostgreSQL: has an order of its own */
+    bool is_padded;    /* PostgreSQL: char(n) */
+    bool is_varchar;   /* PostgreSQL: varchar */
+    bool text_only;    /* PostgreSQL: equal by rules of its own */
+    bool is_row_id;    /* SQLite: INTEGER PRIMARY KEY */
+    bool own_text;     /* a function of the database's users makes its text */
+    uint32_t type_oid; /* PostgreSQL: of the base type */
+};
+
+struct src_key { /* UNIQUE or PRIMARY KEY */
+    uint32_t *cols;
+    size_t n_cols;
+    /* the database keeps two rows from having what is equal here */
+    bool enforced;
+};
+
+struct src_fk {
+    uint32_t *cols; /* positions here */
+    struct str *ref_cols;
+    size_t n_cols;
+    struct str ref_table;
+};
+
+enum src_kind { SRC_FILE, SRC_SQLITE, SRC_PG };
+
+struct src_table {
+    enum src_kind kind;
+    struct str name;
+    struct str namespace_;
+    struct src_column *cols;
+    size_t n_cols;
+    VEC(struct src_key) keys;
+    VEC(struct src_fk) fks;
+    struct str path; /* file */
+    bool has_header; /* file: the first line names the columns */
+    bool comments;   /* file: lines that start with # are skipped */
+    /* PostgreSQL: by its statistics, not to be relied on; <= 0: not known */
+    double believed_rows;
+    const char *refused; /* "a view": listed, but not to be queried */
+    const char *refused_why, *refused_hint; /* NULL: those of a view */
+    bool is_strict;  /* SQLite: cells are of their columns' types */
+    bool is_outside; /* PostgreSQL: its schema is not on the search path */
+    size_t table;    /* index in the schema, set by the merge */
+    uint32_t *to;    /* column i here is column to[i] of the schema */
+};
+
+struct source {
+    struct mem *mem;
+    struct arena arena;
+    struct schema *schema;
+    VEC(struct src_table) tables;
+    struct sqlite3 *sqlite;
+    struct str sqlite_path;
+    struct pg *pg;
+};
+
+/* Progress of one table; ticks at most ten times a second. */
+struct ticker {
+    const struct progress *p;
+    const char *what;
+    uint64_t total;
+    int64_t last; /* nanoseconds of the monotonic clock */
+};
+void ticker_init(struct ticker *t, const struct progress *p, const char *what,
+                 uint64_t total);
+/* E_CANCELLED when the user wants to stop. */
+enum status ticker_tick(struct ticker *t, uint64_t done,
+                        struct err *err) WARN_UNUSED;
+
+/* source.c: a new table of the source, in the arena; NULL: no memory. */
+struct src_table *source_add(struct source *src);
+const struct src_table *source_find_table(const struct source *src,
+                                          size_t table); /* or NULL */
+/* E_UNSUPPORTED: a view and the like. */
+enum status source_refuse(const struct src_table *t, struct err *err);
+/* spec.c: --table texts and folders of CSV files. */
+enum status spec_add_file(struct source *src, struct str text,
+                          struct err *err) WARN_UNUSED;
+enum status spec_add_folder(struct source *src, const char *path,
+                            struct err *err) WARN_UNUSED;
+
+/* merge.c: the catalogue into the schema. */
+enum status merge_table(struct source *src, struct src_table *t,
+                        struct err *err) WARN_UNUSED;
+enum status merge_foreign_keys(struct source *src, const struct src_table *t,
+                               struct err *err) WARN_UNUSED;
+
+/* enforced.c: does the database itself keep everything that is declared of the
+ * table? */
+bool source_enforces_all(const struct src_table *t, const struct table *st);
+
+/* delim_load.c: rows of a delimited file. wanted: by schema column. */
+enum status file_load(struct source *src, const struct src_table *t,
+                      struct store_loader *l, const struct progress *p,
+                      struct err *err) WARN_UNUSED;
+/* The names in the first record. */
+enum status file_header(struct arena *a, const char *path, bool comments,
+                        struct str **names, size_t *n,
+                        struct err *err) WARN_UNUSED;
+
+/* sqlite.c */
+enum status sqlite_open(struct source *src, const char *path,
+                        struct err *err) WARN_UNUSED;
+void sqlite_close(struct source *src);
+enum status sqlite_load(struct source *src, const struct src_table *t,
+                        struct store_loader *l, const struct progress *p,
+                        struct err *err) WARN_UNUSED;
+
+/* pg.c, pg_catalogue.c, pg_load.c */
+enum status pg_open(struct source *src, const char *conninfo,
+                    struct err *err) WARN_UNUSED;
+void pg_close(struct source *src);
+/* plan_only: the server plans what would be sent and sends nothing. */
+enum status pg_load(struct source *src, const struct src_table *t,
+                    struct str where, bool plan_only, struct store_loader *l,
+                    const struct progress *p, struct err *err) WARN_UNUSED;
+/* pg_filter.c: the condition that rows must meet to matter to one of the
+ * queries (some may be NULL); empty: all rows. */
+enum status pg_filter(struct source *src, const struct src_table *t,
+                      const struct cq *const *qs, size_t n, struct sb *out,
+                      struct err *err) WARN_UNUSED;
+void pg_version(struct source *src, struct sb *b);
+
+/* The source column that feeds each of the loader's columns. */
+enum status loader_sources(const struct src_table *t, struct store_loader *l,
+                           uint32_t **out, struct err *err) WARN_UNUSED;
+
+#endif

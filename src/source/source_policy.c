@@ -1,0 +1,259 @@
+/*
+ * A policy file to start from, written from the catalogue alone: every table
+ * private, every key found, foreign keys as comments with the question that
+ * the owner has to answer. Reading it back gives the schema that the source
+ * gives anyway; the owner then edits it. A bound measured on private rows
+ * would itself be private, so none is.
+ */
+#include "source/source_int.h"
+
+/* A YAML scalar that cannot be taken for anything but a string. */
+static void scalar(struct sb *b, struct str s)
+{
+    sb_char(b, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (c == '"' || c == '\\')
+            sb_printf(b, "\\%c", c);
+        else if (c < 0x20)
+            sb_printf(b, "\\x%02x", c);
+        else
+            sb_char(b, (char)c);
+    }
+    sb_char(b, '"');
+}
+
+static bool is_plain(struct str s)
+{
+    static const char *const words[] = {"null", "true", "false", "yes", "no",
+                                        "on",   "off",  "y",     "n"};
+    if (!s.n || (s.p[0] >= '0' && s.p[0] <= '9'))
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') ||
+              (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+              (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '_'))
+            return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_eq_nocase(s, str_of(words[i])))
+            return false;
+    return true;
+}
+
+static void name(struct sb *b, struct str s)
+{
+    if (is_plain(s))
+        sb_str(b, s);
+    else
+        scalar(b, s);
+}
+
+static void columns(struct sb *b, const struct table *t, const uint32_t *cols,
+                    size_t n)
+{
+    sb_char(b, '[');
+    for (size_t i = 0; i < n; i++) {
+        sb_cstr(b, i ? ", " : "");
+        name(b, t->cols[cols[i]].name);
+    }
+    sb_char(b, ']');
+}
+
+/* A key of a policy has no NULL: one that may is left to the catalogue. */
+static bool is_written_key(const struct table *t, const struct degree *d)
+{
+    bool is_key = d->is_key && d->k == 1;
+    for (size_t i = 0; i < d->n_x; i++)
+        is_key &= t->cols[d->x[i]].not_null;
+    return is_key;
+}
+
+static size_t count_keys(const struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->degrees.n; i++)
+        n += is_written_key(t, &t->degrees.p[i]);
+    return n;
+}
+
+static void write_keys(struct sb *b, const struct table *t)
+{
+    size_t n = count_keys(t), seen = 0;
+    if (!n) {
+        sb_cstr(b, "    # no key was found: SQL's COUNT(*) counts repeated "
+                   "rows\n");
+        return;
+    }
+    sb_cstr(b, n == 1 ? "    key: " : "    keys: [");
+    for (size_t i = 0; i < t->degrees.n; i++) {
+        const struct degree *d = &t->degrees.p[i];
+        if (!is_written_key(t, d))
+            continue;
+        sb_cstr(b, seen++ ? ", " : "");
+        columns(b, t, d->x, d->n_x);
+    }
+    sb_cstr(b, n == 1 ? "\n" : "]\n");
+}
+
+static void write_not_null(struct sb *b, const struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_cols; i++) {
+        if (!t->cols[i].not_null)
+            continue;
+        sb_cstr(b, n++ ? ", " : "    not_null: [");
+        name(b, t->cols[i].name);
+    }
+    sb_cstr(b, n ? "]\n" : "");
+}
+
+static bool in_key(const struct foreign_key *f, uint32_t col)
+{
+    for (size_t k = 0; k < f->n_cols; k++)
+        if (f->cols[k] == col)
+            return true;
+    return false;
+}
+
+/* A foreign key bounds nothing by itself; what would is the number of rows
+ * that may refer to one. Lines of comment only: names are quoted so that none
+ * can end the line. One list for all, since a key may be given only once. */
+static void write_fks(struct sb *b, const struct table *t)
+{
+    if (t->fks.n)
+        sb_cstr(b, "    # How many rows may refer to one? Keep what always "
+                   "holds, with your k:\n"
+                   "    # at_most:\n");
+    for (size_t i = 0; i < t->fks.n; i++) {
+        const struct foreign_key *f = &t->fks.p[i];
+        sb_cstr(b, "    #   - {per: ");
+        columns(b, t, f->cols, f->n_cols);
+        sb_cstr(b, ", of: [");
+        for (uint32_t c = 0, n = 0; c < t->n_cols; c++) {
+            if (in_key(f, c))
+                continue;
+            sb_cstr(b, n++ ? ", " : "");
+            name(b, t->cols[c].name);
+        }
+        sb_cstr(b, "], k: 3}   # refers to ");
+        name(b, f->ref_table);
+        sb_char(b, '\n');
+    }
+}
+
+/* Declared, as the columns of a private file must be: that its first line is
+ * no row is for the owner to say. */
+static void declare_columns(struct sb *b, const struct table *t)
+{
+    sb_cstr(b, "    # The file's first line, taken for names: is it no row? "
+               "Types can be given:\n"
+               "    # {name: integer, ...} or text, numeric, real, boolean, "
+               "date, timestamp, ...\n"
+               "    columns: [");
+    for (size_t i = 0; i < t->n_cols; i++) {
+        sb_cstr(b, i ? ", " : "");
+        name(b, t->cols[i].name);
+    }
+    sb_cstr(b, "]\n");
+}
+
+/* As a comment where the source types them. Where it does not, in the form in
+ * which the owner can. */
+static void write_columns(struct sb *b, const struct table *t)
+{
+    bool open = false, guessed = false;
+    for (size_t i = 0; i < t->n_cols; i++) {
+        open |= t->cols[i].type == T_UNKNOWN;
+        guessed |= t->cols[i].guessed;
+    }
+    if (guessed) {
+        declare_columns(b, t);
+        return;
+    }
+    sb_cstr(b, open ? "    # columns: {" : "    # columns: ");
+    for (size_t i = 0; i < t->n_cols; i++) {
+        sb_cstr(b, i ? ", " : "");
+        name(b, t->cols[i].name);
+        if (t->cols[i].type != T_UNKNOWN)
+            sb_printf(b, "%s %s", open ? ":" : "", type_name(t->cols[i].type));
+        else
+            sb_cstr(b, ": text");
+    }
+    sb_cstr(b, open ? "}   # or integer, numeric, real, boolean, date, "
+                      "timestamp, ...\n"
+                    : "\n");
+}
+
+/* With its schema where the search path does not lead to it. */
+static void table_name(struct sb *b, const struct table *t,
+                       const struct src_table *from)
+{
+    bool plain = is_plain(t->name) && is_plain(t->namespace_);
+    if (!from || !from->is_outside) {
+        name(b, t->name);
+        return;
+    }
+    struct sb both;
+    sb_init(&both, b->arena);
+    sb_printf(&both, "%.*s.%.*s", PSTR(t->namespace_), PSTR(t->name));
+    if (plain)
+        sb_str(b, sb_view(&both));
+    else
+        scalar(b, sb_view(&both));
+}
+
+static void write_table(struct sb *b, const struct table *t,
+                        const struct src_table *from)
+{
+    sb_cstr(b, "  ");
+    table_name(b, t, from);
+    sb_cstr(b, ":\n    privacy: private   # or public: everybody may know its "
+               "rows\n");
+    write_columns(b, t);
+    write_keys(b, t);
+    write_not_null(b, t);
+    write_fks(b, t);
+    sb_cstr(b, "    # rows_at_most: 1000000\n");
+}
+
+/* Views and the like are not to be queried: said, so that they are not
+ * missed. */
+static void write_refused(struct sb *b, const struct source *src)
+{
+    for (size_t i = 0; src && i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
+        if (!t->refused)
+            continue;
+        sb_cstr(b, "  # not to be queried: ");
+        name(b, t->name);
+        sb_printf(b, " is %s\n", t->refused);
+    }
+}
+
+void source_policy(const struct schema *s, const struct source *src,
+                   struct sb *b)
+{
+    size_t n = 0;
+    sb_cstr(
+        b, "# What dpcount protects, and what it may assume. Written from the\n"
+           "# catalogue, of files from their first lines; no other row was\n"
+           "# read. A table that is not listed is private. Declare only what "
+           "holds for every state the data can\n"
+           "# ever have: the noise is calibrated to it.\n"
+           "\n"
+           "# add-drop-one: a row more or less; change-one: a row replaced.\n"
+           "neighbours: add-drop-one\n"
+           "\n"
+           "tables:\n");
+    for (size_t i = 0; i < s->tables.n; i++)
+        if (!s->tables.p[i].is_refused) {
+            write_table(b, &s->tables.p[i],
+                        src ? source_find_table(src, i) : NULL);
+            n++;
+        }
+    sb_cstr(b, n ? "" : "  {}\n");
+    write_refused(b, src);
+    sb_char(b, '\n');
+    sb_cstr(b, "# Of all releases together; for dpcount budget init.\n"
+               "budget: {epsilon: 10, delta: 1e-6}\n");
+}

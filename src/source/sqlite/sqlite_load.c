@@ -1,0 +1,104 @@
+/* Rows of a SQLite table, by a plain scan of the wanted columns. */
+#include "source/source_int.h"
+#include "sqlgen/sqlgen.h"
+
+#include <sqlite3.h>
+
+static enum status scan_failed(struct source *src, struct err *err)
+{
+    if (sqlite3_errcode(src->sqlite) == SQLITE_NOMEM)
+        return err_nomem(err);
+    return err_set(err, E_SOURCE, "could not read SQLite database \"%.*s\": %s",
+                   PSTR(src->sqlite_path), sqlite3_errmsg(src->sqlite));
+}
+
+static enum status select_sql(const struct src_table *t, const uint32_t *from,
+                              struct store_loader *l, struct sb *b,
+                              struct err *err)
+{
+    sb_init(b, &l->arena);
+    sb_cstr(b, "SELECT ");
+    for (size_t c = 0; c < l->n_cols; c++) {
+        sb_cstr(b, c ? ", " : "");
+        sql_ident(b, t->cols[from[c]].name);
+    }
+    sb_cstr(b, l->n_cols ? " FROM main." : "1 FROM main.");
+    sql_ident(b, t->name);
+    return b->failed ? store_nomem(l->st->mem, err) : OK;
+}
+
+static enum status text_cell(struct store_loader *l, sqlite3_value *v, size_t i,
+                             struct err *err)
+{
+    const char *p = (const char *)sqlite3_value_text(v);
+    if (!p)
+        return err_nomem(err);
+    struct str s = {p, (size_t)sqlite3_value_bytes(v)};
+    return cell_text(l, i, s, err);
+}
+
+/*
+ * By sqlite3_value_*, which only look, where each sqlite3_column_* finds the
+ * row's cell and the connection's state again: half the time of a cell. The
+ * value is read at once and no other thread has the connection, as its manual
+ * asks of values that nobody locked.
+ */
+static enum status load_cell(struct store_loader *l, sqlite3_stmt *st, size_t i,
+                             struct err *err)
+{
+    sqlite3_value *v = sqlite3_column_value(st, (int)i);
+    switch (sqlite3_value_type(v)) {
+    case SQLITE_INTEGER:
+        return cell_int(l, i, sqlite3_value_int64(v), err);
+    case SQLITE_FLOAT:
+        return cell_real(l, i, sqlite3_value_double(v), err);
+    case SQLITE_NULL:
+        return cell_null(l, i, err);
+    case SQLITE_TEXT:
+        return text_cell(l, v, i, err);
+    default: /* a BLOB */
+        return cell_ill_typed(l, i, err);
+    }
+}
+
+static enum status load_row(struct store_loader *l, sqlite3_stmt *st,
+                            struct err *err)
+{
+    TRY(loader_room(l, err));
+    for (size_t i = 0; i < l->n_cols; i++)
+        TRY(load_cell(l, st, i, err));
+    return loader_end_row(l, err);
+}
+
+static enum status scan(struct source *src, sqlite3_stmt *st,
+                        const struct src_table *t, struct store_loader *l,
+                        const struct progress *p, struct err *err)
+{
+    enum { ROWS_PER_LOOK = 4096 };
+    struct ticker tick;
+    int rc;
+    ticker_init(&tick, p, t->name.p, 0);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        TRY(load_row(l, st, err));
+        if (l->n_rows % ROWS_PER_LOOK == 0)
+            TRY(ticker_tick(&tick, l->n_rows, err));
+    }
+    return rc == SQLITE_DONE ? OK : scan_failed(src, err);
+}
+
+enum status sqlite_load(struct source *src, const struct src_table *t,
+                        struct store_loader *l, const struct progress *p,
+                        struct err *err)
+{
+    uint32_t *from;
+    struct sb b;
+    sqlite3_stmt *st;
+    loader_guard(l);
+    TRY(loader_sources(t, l, &from, err));
+    TRY(select_sql(t, from, l, &b, err));
+    if (sqlite3_prepare_v2(src->sqlite, b.p, -1, &st, NULL) != SQLITE_OK)
+        return scan_failed(src, err);
+    enum status s = scan(src, st, t, l, p, err);
+    sqlite3_finalize(st);
+    return s;
+}
