@@ -34,6 +34,10 @@ enum status answer_write(struct arena *a, const struct answer *x,
         json_bool(&j, x->released);
     }
     json_end(&j, ']');
+    if (x->keys_cut) {
+        json_key(&j, "keys_cut");
+        json_bool(&j, true);
+    }
     if (x->keys.n) { /* last: a text among them may look like a member */
         json_key(&j, "keys");
         json_begin(&j, '[');
@@ -197,9 +201,11 @@ enum status answer_read(struct arena *a, struct str text, struct answer *out,
     }
     if (!take(&s, ", \"error\": ") || !take_error(&s, out))
         return malformed(err);
+    out->keys_cut = take(&s, ", \"keys_cut\": true");
     if (take(&s, ", \"keys\": ["))
         TRY(take_keys(a, &s, out, err));
-    return take(&s, "}") && !s.n ? OK : malformed(err);
+    bool cut_nothing = out->keys_cut && !out->keys.n;
+    return take(&s, "}") && !s.n && !cut_nothing ? OK : malformed(err);
 }
 
 /* --- keys as values ------------------------------------------------------- */

@@ -12,6 +12,7 @@
 struct answer {
     str_list numbers; /* decimal texts, one for each group or just one */
     str_list keys;    /* of groups that were found in the data: JSON arrays */
+    bool keys_cut;    /* there were more, or a text in one was longer */
     bool has_error;
     double p50, p95; /* display; rounded up */
     bool released;   /* the error was estimated from data and paid for */
@@ -28,7 +29,8 @@ struct released {
 };
 
 /* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]},
- * with "keys": [["F"], ["M"]] behind it if they were found in the data.
+ * with "keys": [["F"], ["M"]] behind it if they were found in the data, and
+ * "keys_cut": true before that if not all of them are there in full.
  * Reading takes this form only; else E_LEDGER. */
 enum status answer_write(struct arena *a, const struct answer *x,
                          struct str *out, struct err *err) WARN_UNUSED;
@@ -39,6 +41,10 @@ enum status answer_read(struct arena *a, struct str text, struct answer *out,
 enum status answer_key_values(struct arena *a, struct str key,
                               const enum type *types, size_t n,
                               struct value *out, struct err *err) WARN_UNUSED;
+
+/* Keys that are found are shown up to these limits, in the order of the keys;
+ * both are applied to what passed the threshold. */
+enum { MAX_FOUND_KEYS = 100000, MAX_KEY_TEXT = 1024 };
 
 /* The public error of a global mechanism. */
 void answer_public_error(const struct choice *c, struct answer *out);

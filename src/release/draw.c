@@ -48,17 +48,44 @@ static enum status draw_one(struct arena *a, struct released *r, u128 count,
 
 enum { KEYS_PER_POLL = 1024 };
 
+/* The text up to a limit, not within a character of UTF-8. */
+static bool cut_text(struct value *v)
+{
+    size_t n = MAX_KEY_TEXT;
+    if (v->type != T_TEXT || v->is_null || v->s.n <= n)
+        return false;
+    while (n && ((unsigned char)v->s.p[n] & 0xc0) == 0x80)
+        n--;
+    v->s.n = n;
+    return true;
+}
+
 static enum status push_key(struct arena *a, struct released *r,
-                            const struct value *vals, struct err *err)
+                            struct value *vals, struct err *err)
 {
     struct sb b;
     struct json j;
+    for (size_t i = 0; i < r->c->keys.n_cols; i++)
+        r->answer.keys_cut |= cut_text(&vals[i]);
     sb_init(&b, a);
     json_init(&j, &b);
     json_key_values(&j, vals, r->c->keys.n_cols);
     if (b.failed || !VEC_PUSH(a, &r->answer.keys, sb_view(&b)))
         return err_nomem(err);
     return OK;
+}
+
+/* A key that passed the threshold; only the first so many are kept. */
+static enum status show_key(struct released *r, const struct found_key *k,
+                            mpz_srcptr number, struct err *err)
+{
+    struct arena *a = &r->c->q->p->arena;
+    if (r->answer.keys.n == MAX_FOUND_KEYS) {
+        r->answer.keys_cut = true;
+        return OK;
+    }
+    TRY(push_key(a, r, k->vals, err));
+    return push_number(a, &r->answer, number, err);
 }
 
 /* How many keys there are is secret, so drawing ends at the deadline too. */
@@ -85,9 +112,7 @@ static enum status draw_found(struct released *r, const struct found_keys *keys,
             st = draw_number(c, k->count, NULL, rng, out, err);
         if (st != OK || (c->thresholded && mpz_cmp(out, c->threshold) < 0))
             continue;
-        st = push_key(&p->arena, r, k->vals, err);
-        if (st == OK)
-            st = push_number(&p->arena, &r->answer, out, err);
+        st = show_key(r, k, out, err);
     }
     mpz_wipe_clear(out);
     answer_public_error(c, &r->answer);

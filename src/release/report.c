@@ -278,6 +278,10 @@ static void release_json(struct json *j, const struct released *r,
     if (k->n_cols) {
         json_key(j, "groups");
         json_groups(j, k, x);
+        if (k->found) {
+            json_key(j, "keys_cut");
+            json_bool(j, x->keys_cut);
+        }
     } else {
         json_key(j, "answer");
         json_raw(j, x->numbers.p[0]);
@@ -423,6 +427,9 @@ static void text_answer(struct prepared *p, const struct released *x,
     answer_table_text(b, t);
     if (x->c->keys.found && !t->n_rows)
         sb_cstr(b, "(no key reached the threshold)\n");
+    if (x->answer.keys_cut)
+        sb_printf(b, "(the first %d keys, texts up to %d bytes)\n",
+                  MAX_FOUND_KEYS, MAX_KEY_TEXT);
     sb_char(b, '\n');
 }
 

@@ -6,6 +6,8 @@
  *
  *     neighbours: add-drop-one          order: 1
  *     budget: {epsilon: 10, delta: 1e-6}
+ *     limits: {respond_after: 10, ladder: 3, memory: 4G}   # also least_price,
+ *                                # most_price, strict: yes, work_at_most
  *     tables:
  *       patient:
  *         privacy: private              # or public; private if absent
@@ -475,6 +477,32 @@ static enum status read_budget(struct reader *r, yaml_node_t *key,
     return OK;
 }
 
+static enum status read_limit(struct reader *r, yaml_node_t *key,
+                              yaml_node_t *val, size_t unused)
+{
+    struct policy_limits *l = &r->s->limits;
+    struct {
+        const char *name;
+        struct str *to;
+    } known[] = {{"respond_after", &l->respond_after},
+                 {"ladder", &l->ladder},
+                 {"memory", &l->memory},
+                 {"least_price", &l->least_price},
+                 {"most_price", &l->most_price},
+                 {"strict", &l->strict},
+                 {"work_at_most", &l->work_at_most}};
+    (void)unused;
+    TRY(need(r, val, YAML_SCALAR_NODE, "a number or a word"));
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (str_is(scalar(key), known[i].name)) {
+            *known[i].to = str_copy(r->s->arena, scalar(val));
+            return known[i].to->p ? OK : err_nomem(r->err);
+        }
+    return unknown_key(r, key,
+                       "respond_after, ladder, memory, least_price, "
+                       "most_price, strict, work_at_most");
+}
+
 static enum status read_neighbours(struct reader *r, yaml_node_t *n)
 {
     TRY(need(r, n, YAML_SCALAR_NODE, "add-drop-one or change-one"));
@@ -494,7 +522,7 @@ static enum status read_top(struct reader *r, yaml_node_t *key,
 {
     struct str k = scalar(key);
     u128 order;
-    if (r->budget_only && !str_is(k, "budget"))
+    if (r->budget_only && !str_is(k, "budget") && !str_is(k, "limits"))
         return OK;
     if (str_is(k, "neighbours"))
         return read_neighbours(r, val);
@@ -502,6 +530,8 @@ static enum status read_top(struct reader *r, yaml_node_t *key,
         return each_pair(r, val, unused, read_table);
     if (str_is(k, "budget"))
         return each_pair(r, val, unused, read_budget);
+    if (str_is(k, "limits"))
+        return each_pair(r, val, unused, read_limit);
     if (str_is(k, "order")) {
         TRY(number(r, val, &order));
         if (order > 1000000)
@@ -509,7 +539,7 @@ static enum status read_top(struct reader *r, yaml_node_t *key,
         r->s->order = (uint32_t)order;
         return OK;
     }
-    return unknown_key(r, key, "neighbours, order, tables, budget");
+    return unknown_key(r, key, "neighbours, order, tables, budget, limits");
 }
 
 static enum status not_yaml(struct reader *r, const yaml_parser_t *p)

@@ -70,6 +70,13 @@ struct table {
 
 enum neighbours { ADD_DROP_ONE, CHANGE_ONE };
 
+/* The owner's limits on releases, as texts of the policy; empty: not said. The
+ * ledger keeps and reads them (ledger/ledger.h). */
+struct policy_limits {
+    struct str respond_after, ladder, memory, least_price, most_price, strict,
+        work_at_most;
+};
+
 struct schema {
     struct arena *arena;
     VEC(struct table) tables;
@@ -77,6 +84,7 @@ struct schema {
     uint32_t order;     /* neighbours differ in at most this many rows */
     struct str epsilon; /* budget of the policy file, decimal; empty: none */
     struct str delta;
+    struct policy_limits limits;
 };
 
 void schema_init(struct schema *s, struct arena *a);
@@ -158,7 +166,7 @@ enum status schema_set_privacy(struct schema *s, struct str list,
  * columns that have none. */
 enum status schema_read_policy(struct schema *s, struct str text,
                                const char *file, struct err *err) WARN_UNUSED;
-/* Only its `budget:`: what the tables are need not be known. */
+/* Only its `budget:` and `limits:`: what the tables are need not be known. */
 enum status schema_read_budget(struct schema *s, struct str text,
                                const char *file, struct err *err) WARN_UNUSED;
 /* Constraint text of a degree: "patdoc: pat -> doc <= 3". */

@@ -210,4 +210,18 @@ for other in ("b", "c"):
                    "--delta", "1e-6", db="forms.db", delta=None)
     check("forms of zero", s == 0 and len(a["groups"]) == 1, str(a))
 
+# at most 100000 keys in the order of the keys, texts up to 1024 bytes, and both are said
+K = ["--policy", "k.yaml"]
+write("k.yaml", "tables: {t: {columns: [k]}}\n")
+write("many/t.csv", "k\n" + "".join(f"{i:06d}\n" * 2 for i in range(100050)))
+run("budget", "init", "--ledger", "lm", "--epsilon", "100", "--delta", "0.5")
+status, a = release(*K, "SELECT k, COUNT(*) FROM t GROUP BY k", epsilon="40", delta="0.1", ledger="lm", db="many")
+check("many keys", status == 0 and a["keys_cut"] is True and keys(a) == [(i,) for i in range(100000)], str(a)[:300])
+status, b = release(*K, "SELECT k, COUNT(*) FROM t GROUP BY k", epsilon="40", delta="0.1", ledger="lm", db="many")
+check("and repeated", status == 0 and b["repeated"] and b["keys_cut"] is True and b["groups"] == a["groups"], str(b)[:300])
+write("long/t.csv", "k\n" + ("x" * 1023 + "å" * 400 + "\n") * 100 + "short\n" * 100 + ("y" * 1024 + "\n") * 100)
+status, a = release(*K, "SELECT k, COUNT(*) FROM t GROUP BY k", db="long", ledger="lm")
+check("long keys", status == 0 and a["keys_cut"] is True and keys(a) == [("short",), ("x" * 1023,), ("y" * 1024,)], str(a)[:300])
+status, a = release(*K, "SELECT k, COUNT(*) FROM t WHERE k < 'x' GROUP BY k", db="long", ledger="lm")
+check("nothing cut", status == 0 and a["keys_cut"] is False and keys(a) == [("short",)], str(a)[:300])
 end()

@@ -64,6 +64,9 @@ static void refuses_other_forms(void **state)
         "{\"answers\": [1]}",
         "{\"answers\": [1], \"error\": [], \"keys\": [[1], [2]]}",
         "{\"answers\": [1], \"error\": [], \"keys\": []}",
+        "{\"answers\": [1], \"error\": [], \"keys_cut\": true}",
+        "{\"answers\": [1], \"error\": [], \"keys_cut\": false, \"keys\": "
+        "[[1]]}",
         "{\"answers\": [1], \"error\": [], \"keys\": [[]]}",
         "{\"answers\": [1], \"error\": [], \"keys\": [[x]]}",
         "{\"answers\": [1], \"error\": [], \"keys\": [[\"a]]}",
