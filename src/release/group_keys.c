@@ -113,7 +113,7 @@ static enum status declared(struct count *q, uint32_t col, value_list *out,
 /* --- keys of a public table ----------------------------------------------- */
 
 static bool public_column(const struct count *q, uint32_t var,
-                          uint32_t *out_atom, uint32_t *out_col)
+                          uint32_t *out_table, uint32_t *out_col)
 {
     const struct cq *body = q->query;
     for (uint32_t a = 0; a < body->n_atoms; a++) {
@@ -122,7 +122,7 @@ static bool public_column(const struct count *q, uint32_t var,
         for (uint32_t c = 0; c < body->atoms[a].n_args; c++) {
             const struct term *t = &body->atoms[a].args[c];
             if (t->kind == TERM_VAR && t->id == var) {
-                *out_atom = a;
+                *out_table = body->atoms[a].table;
                 *out_col = c;
                 return true;
             }
@@ -133,15 +133,17 @@ static bool public_column(const struct count *q, uint32_t var,
 
 /* Loads one column of one public table and nothing else; of more values than
  * there may be groups, enough to see that. */
-static enum status load_column(struct count *q, uint32_t atom, uint32_t col,
-                               struct store **out, struct err *err)
+static enum status load_column(struct count *q, uint32_t var, uint32_t table,
+                               uint32_t col, struct store **out,
+                               struct err *err)
 {
     struct cq one = *q->query;
-    struct atom at = one.atoms[atom];
+    struct atom at = {.table = table, .rowid = -1};
+    at.n_args = (uint32_t)q->p->schema.tables.p[table].n_cols;
     at.args = NEWS(&q->p->arena, struct term, at.n_args);
     if (!at.args)
         return err_nomem(err);
-    at.args[col] = one.atoms[atom].args[col];
+    at.args[col] = (struct term){TERM_VAR, var};
     one.atoms = &at;
     one.n_atoms = 1;
     one.n_preds = one.n_calcs = 0;
@@ -167,13 +169,13 @@ static enum status copy_values(struct count *q, const struct store_column *c,
     return OK;
 }
 
-static enum status read_column(struct count *q, uint32_t atom, uint32_t col,
-                               value_list *out, struct err *err)
+static enum status read_column(struct count *q, uint32_t var, uint32_t table,
+                               uint32_t col, value_list *out, struct err *err)
 {
     struct store *st = NULL;
-    enum status s = load_column(q, atom, col, &st, err);
+    enum status s = load_column(q, var, table, col, &st, err);
     if (s == OK) {
-        const struct store_table *t = &st->tables[q->query->atoms[atom].table];
+        const struct store_table *t = &st->tables[table];
         s = copy_values(q, &t->cols[col], t->n_rows, out, err);
     }
     store_free(st);
@@ -181,10 +183,10 @@ static enum status read_column(struct count *q, uint32_t atom, uint32_t col,
 }
 
 /* Read once for all counts of the request. */
-static enum status from_table(struct count *q, uint32_t atom, uint32_t col,
-                              value_list *out, struct err *err)
+static enum status from_table(struct count *q, uint32_t var, uint32_t table,
+                              uint32_t col, value_list *out, struct err *err)
 {
-    struct public_column c = {.table = q->query->atoms[atom].table, .col = col};
+    struct public_column c = {.table = table, .col = col};
     struct prepared *p = q->p;
     for (size_t i = 0; i < p->columns_read.n; i++) {
         const struct public_column *had = &p->columns_read.p[i];
@@ -193,7 +195,7 @@ static enum status from_table(struct count *q, uint32_t atom, uint32_t col,
             return OK;
         }
     }
-    TRY(read_column(q, atom, col, out, err));
+    TRY(read_column(q, var, table, col, out, err));
     c.vals = out->p;
     c.n = out->n;
     return VEC_PUSH(&p->arena, &p->columns_read, c) ? OK : err_nomem(err);
@@ -210,7 +212,7 @@ static enum status from_policy(struct count *q, uint32_t var, value_list *out,
         const struct table *t = &q->p->schema.tables.p[body->atoms[a].table];
         for (uint32_t c = 0; c < body->atoms[a].n_args; c++) {
             const struct term *at = &body->atoms[a].args[c];
-            if (at->kind != TERM_VAR || at->id != var)
+            if (at->kind != TERM_VAR || at->id != var || t->cols[c].own_domain)
                 continue;
             for (size_t i = 0; i < t->cols[c].n_domain; i++)
                 TRY(add_value(q, out, t->cols[c].domain[i], err));
@@ -248,8 +250,27 @@ static bool offers_delta(const struct count *q)
 struct key_column {
     value_list keys;
     bool has_table, private_;
-    uint32_t atom, col; /* has_table: where the keys stand */
+    uint32_t table, col; /* has_table: where the keys stand */
+    bool null;           /* has_table: NULL is a key too */
 };
+
+/* What needs no declaration. A public table in the query restricts the keys,
+ * so it comes first; that of a reference last, for it has to be read. */
+static enum status by_itself(struct count *q, uint32_t var,
+                             struct key_column *out, struct err *err)
+{
+    struct key_list list;
+    out->has_table = public_column(q, var, &out->table, &out->col);
+    if (out->has_table)
+        return OK;
+    TRY(key_domain(q, var, &list, err));
+    out->keys = (value_list){list.vals, list.n, list.n};
+    if (list.n)
+        return OK;
+    out->has_table = key_reference(q, var, &out->table, &out->col);
+    out->null = out->has_table && !cq_var_nonnull(q->query, var);
+    return OK;
+}
 
 static enum status column_keys(struct count *q, uint32_t col,
                                struct key_column *out, struct err *err)
@@ -262,9 +283,9 @@ static enum status column_keys(struct count *q, uint32_t col,
         TRY(from_policy(q, t->id, &out->keys, err));
     if (out->keys.n)
         return OK;
-    out->has_table = public_column(q, t->id, &out->atom, &out->col);
-    out->private_ = !out->has_table;
-    return out->has_table || offers_delta(q) ? OK : private_keys(q, col, err);
+    TRY(by_itself(q, t->id, out, err));
+    out->private_ = !out->has_table && !out->keys.n;
+    return !out->private_ || offers_delta(q) ? OK : private_keys(q, col, err);
 }
 
 /* Appends every combination of what is there with the values of one more
@@ -301,7 +322,10 @@ static enum status all_keys(struct count *q, struct key_column *cols,
         if (c->has_table && !q->p->source)
             out->known = false;
         else if (c->has_table)
-            TRY(from_table(q, c->atom, c->col, &c->keys, err));
+            TRY(from_table(q, q->query->outs[i].id, c->table, c->col, &c->keys,
+                           err));
+        if (c->null && !VEC_PUSH(&q->p->arena, &c->keys, value_null()))
+            return err_nomem(err);
         TRY(product(q, out, &c->keys, err));
     }
     return OK;

@@ -1,10 +1,11 @@
 /*
  * The keys of GROUP BY, from public facts: declared with --groups or in
- * the policy, or the values in a public table of the query. Every key gets an
- * answer, also where no row has it. PRIVACY: that a key occurs in private rows
- * is an answer nobody paid for, so such keys are refused, unless a delta was
- * offered: then they are found in the data, and shown only if their noisy
- * count reaches a threshold (PROOF.md).
+ * the policy, the values in a public table of the query or of one that the
+ * key refers to, or all that the key's type or expression allows. Every key
+ * gets an answer, also where no row has it. PRIVACY: that a key occurs in
+ * private rows is an answer nobody paid for, so such keys are refused, unless a
+ * delta was offered: then they are found in the data, and shown only if their
+ * noisy count reaches a threshold (PROOF.md).
  */
 #ifndef RELEASE_GROUP_KEYS_H
 #define RELEASE_GROUP_KEYS_H
@@ -31,6 +32,14 @@ enum { MAX_GROUPS = 100000 };
  * offered. */
 enum status group_keys(struct count *q, struct group_keys *out,
                        struct err *err) WARN_UNUSED;
+
+/* key_domain.c: the values that a key can have by its type, a CHECK or the
+ * expression that computes it, NULL last if it can be; n 0: no short list. */
+enum status key_domain(struct count *q, uint32_t var, struct key_list *out,
+                       struct err *err) WARN_UNUSED;
+/* Does the key refer (FOREIGN KEY) to a column of a public table? */
+bool key_reference(const struct count *q, uint32_t var, uint32_t *out_table,
+                   uint32_t *out_col);
 
 /* Of a GROUP BY column. */
 enum type group_key_type(const struct count *q, uint32_t col);

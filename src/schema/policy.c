@@ -253,6 +253,7 @@ static enum status read_values(struct reader *r, yaml_node_t *key,
     }
     col->domain = vals;
     col->n_domain = n;
+    col->own_domain = false;
     return OK;
 }
 

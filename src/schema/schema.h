@@ -32,6 +32,8 @@ struct column {
                         PRIVACY: without a header line that is a row */
     struct value *domain; /* public list of values for GROUP BY; may be NULL */
     size_t n_domain;
+    bool own_domain; /* by its type or a CHECK, not by the policy: NULL is not
+                        listed */
 };
 
 struct degree {

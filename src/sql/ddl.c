@@ -1,7 +1,8 @@
 /*
  * CREATE TABLE statements into the schema: columns, types, NOT NULL, keys,
  * foreign keys. Also ALTER TABLE ... ADD constraint and CREATE UNIQUE INDEX,
- * which is how pg_dump writes keys. Other statements are skipped.
+ * which is how pg_dump writes keys, and types that are lists of values. Other
+ * statements are skipped.
  *
  * PRIVACY: a wrong key would lower a bound. So a partial unique index and one
  * over expressions are skipped; a UNIQUE over nullable columns is a dependency
@@ -9,13 +10,14 @@
  */
 #include <string.h>
 
-#include "sql/sql_int.h"
+#include "sql/ddl_int.h"
 
 struct ddl {
     struct schema *s;
     const char *text;
     const char *file;
     struct err *err;
+    struct ddl_types *types;
 };
 
 static void line_of(const char *text, long at, long *line, long *column)
@@ -95,6 +97,22 @@ static enum status add_fk(const struct ddl *d, size_t table,
     return VEC_PUSH(a, &t->fks, fk) ? OK : err_nomem(d->err);
 }
 
+/* CHECK: only lists of values are used, for the keys of GROUP BY. Rows that
+ * break it are in no group, so nothing rests on it. */
+static enum status add_check(const struct ddl *d, size_t table,
+                             const json_t *con)
+{
+    const json_t *list = NULL;
+    struct table *t = &d->s->tables.p[table];
+    const char *name = ddl_listed(get(con, "raw_expr"), &list);
+    long col = name ? table_find_column(t, str_of(name)) : -1;
+    if (col < 0 || t->cols[col].n_domain)
+        return OK;
+    t->cols[col].own_domain = true;
+    return ddl_values(d->s->arena, list, t->cols[col].type,
+                      &t->cols[col].domain, &t->cols[col].n_domain, d->err);
+}
+
 /* own: the column that a column constraint stands at, or -1. */
 static enum status add_constraint(const struct ddl *d, size_t table,
                                   const json_t *c, long own)
@@ -106,6 +124,8 @@ static enum status add_constraint(const struct ddl *d, size_t table,
     size_t n = 1;
     if (own >= 0 && strcmp(type, "CONSTR_NOTNULL") == 0)
         d->s->tables.p[table].cols[own].not_null = true;
+    if (strcmp(type, "CONSTR_CHECK") == 0)
+        return add_check(d, table, c);
     if (!primary && !fk && strcmp(type, "CONSTR_UNIQUE") != 0)
         return OK;
     if (own < 0)
@@ -125,9 +145,12 @@ static enum status add_column(const struct ddl *d, struct column *out,
     out->name = str_copy(d->s->arena, str_of(get_text(c, "colname")));
     out->type = T_UNKNOWN;
     out->not_null = get_flag(c, "is_not_null") || strstr(name, "serial");
-    if (!get(type, "arrayBounds"))
-        type_of_name(name, &out->type);
-    return out->name.p ? OK : err_nomem(d->err);
+    if (!out->name.p)
+        return err_nomem(d->err);
+    if (get(type, "arrayBounds") || type_of_name(name, &out->type))
+        return OK;
+    ddl_apply(d->types, name, out);
+    return OK;
 }
 
 static enum status add_columns(const struct ddl *d, size_t table,
@@ -214,6 +237,16 @@ static enum status find_declared(const struct ddl *d, const json_t *rel,
                      : fail(d, get_location(rel), "there is no table", name);
 }
 
+/* Its rows belong to its parent, which is what is asked. */
+static void refuse_partition(const struct ddl *d, const json_t *def)
+{
+    const json_t *cmd = node_as(def, "PartitionCmd");
+    const char *name = get_text(get(cmd, "name"), "relname");
+    long table = schema_find(d->s, str_of(name));
+    if (table >= 0)
+        d->s->tables.p[table].is_refused = true;
+}
+
 static enum status alter_table(const struct ddl *d, const json_t *stmt)
 {
     const json_t *cmds = get(stmt, "cmds");
@@ -226,6 +259,8 @@ static enum status alter_table(const struct ddl *d, const json_t *stmt)
         const char *type = get_text(c, "subtype");
         bool add = strcmp(type, "AT_AddConstraint") == 0;
         bool not_null = strcmp(type, "AT_SetNotNull") == 0;
+        if (strcmp(type, "AT_AttachPartition") == 0)
+            refuse_partition(d, get(c, "def"));
         if (!add && !not_null)
             continue;
         TRY(find_declared(d, get(stmt, "relation"), &table));
@@ -261,7 +296,11 @@ static enum status read_statements(const struct ddl *d, const json_t *root)
     const json_t *stmts = get(root, "stmts"), *f;
     for (size_t i = 0; i < json_array_size(stmts); i++) {
         const char *kind = node_kind(get(json_array_get(stmts, i), "stmt"), &f);
-        if (strcmp(kind, "CreateStmt") == 0)
+        if (strcmp(kind, "CreateEnumStmt") == 0)
+            TRY(ddl_add_enum(d->types, f, d->err));
+        else if (strcmp(kind, "CreateDomainStmt") == 0)
+            TRY(ddl_add_domain(d->types, f, d->err));
+        else if (strcmp(kind, "CreateStmt") == 0)
             TRY(create_table(d, f));
         else if (strcmp(kind, "AlterTableStmt") == 0)
             TRY(alter_table(d, f));
@@ -286,9 +325,11 @@ enum status sql_read_ddl(struct schema *s, struct str text, const char *file,
 {
     struct str epsilon = {0}, delta = {0};
     struct tree tree;
+    struct ddl_types types = {.arena = s->arena};
     char *clean;
+    TRY(ddl_clean(s->arena, text, &text, err));
     TRY(sql_scan(s->arena, text, &clean, &epsilon, &delta, err));
-    struct ddl d = {s, clean, file, err};
+    struct ddl d = {s, clean, file, err, &types};
     enum status st = tree_parse(clean, &tree, err);
     if (st == OK) {
         st = read_statements(&d, tree.root);

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Schema files as pg_dump and sqlite3 write them are read as they are, and
+what they say of keys, types and lists of values is used: the analysis is that
+of the live catalogue, and keys of GROUP BY that are public by themselves (enum,
+domain, CHECK, boolean, CASE, extract, a reference to a public table) need
+neither delta nor --groups."""
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD = os.environ["DPC_SOURCE"], os.environ["DPC_BUILD"]
+sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
+import pg  # noqa: E402
+PROGRAM = os.path.join(BUILD, "dpcount")
+failures = 0
+
+SERVER = """
+CREATE TYPE mood AS ENUM ('sad', 'it''s ok', 'happy');
+CREATE DOMAIN grade AS text CHECK (VALUE IN ('A', 'B')) NOT NULL;
+CREATE TABLE ward (id integer PRIMARY KEY, name text NOT NULL);
+COMMENT ON TABLE ward IS 'wards; "quoted" -- and [odd]';
+CREATE TABLE pat (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, sex char(1) NOT NULL, m mood, g grade,
+  code integer NOT NULL CHECK (code IN (1, 2, 3)), ok boolean NOT NULL, born date, ward integer REFERENCES ward,
+  UNIQUE (code, born));
+CREATE TABLE visit (pat integer NOT NULL REFERENCES pat, day date NOT NULL) PARTITION BY RANGE (day);
+CREATE TABLE visit_old PARTITION OF visit FOR VALUES FROM ('1900-01-01') TO ('2020-01-01');
+CREATE FUNCTION odd() RETURNS text LANGUAGE sql AS $f$ SELECT 'it''s; CREATE TABLE x (' $f$;
+CREATE VIEW v AS SELECT * FROM pat;
+INSERT INTO ward VALUES (1, 'a'), (2, 'b');
+INSERT INTO pat (sex, m, g, code, ok, born, ward) VALUES ('F', 'sad', 'A', 1, true, '1990-01-01', 1);
+"""
+LITE = """
+CREATE TABLE `ward` (id INTEGER PRIMARY KEY AUTOINCREMENT, [na me] TEXT NOT NULL);
+CREATE TABLE pat (id INT NOT NULL, sex TEXT NOT NULL CHECK (sex IN ('F', 'M')), ward INT REFERENCES ward(id),
+  note TEXT DEFAULT 'AUTOINCREMENT STRICT', PRIMARY KEY (id)) WITHOUT ROWID;
+CREATE TABLE s (a INT PRIMARY KEY, b TEXT) STRICT;
+"""
+KEYS = {  # GROUP BY this over pat: the keys
+    "m": ["sad", "it's ok", "happy", None],
+    "g": ["A", "B", None],
+    "code": [1, 2, 3],
+    "ok": [False, True],
+    "born IS NULL": [False, True],
+    "code > 1": [False, True, None],
+    "CASE WHEN code = 1 THEN 'one' WHEN code = 2 THEN 'two' END": ["one", "two", None],
+    "COALESCE(m, 'sad')": ["sad", "it's ok", "happy"],
+    "born": None,
+    "extract(quarter FROM born)": ["1", "2", "3", "4", None],
+    "ward": [1, 2, None],
+}
+
+
+def check(what, holds, detail=""):
+    global failures
+    if not holds:
+        failures += 1
+        print(what, detail)
+
+
+def run(*args):
+    r = subprocess.run([PROGRAM, *args, "--format", "json"], capture_output=True, text=True, check=False)
+    try:
+        return r.returncode, json.loads(r.stdout)
+    except ValueError:
+        return r.returncode, r.stdout + r.stderr
+
+
+def tool(*args, text=None):
+    r = subprocess.run(args, input=text, capture_output=True, text=True, check=False)
+    assert r.returncode == 0, r.stderr
+    return r.stdout
+
+
+def server(folder, tmp):
+    psql = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "postgres", "postgres"]
+    tool(*psql, text=SERVER)
+    dump = os.path.join(tmp, "dump.sql")
+    with open(dump, "w", encoding="utf-8") as f:
+        f.write("\\restrict abc'def\n")  # as newer versions write
+        f.write(tool("pg_dump", "-h", folder, "-U", "postgres", "--schema-only", "postgres"))
+        f.write("\\unrestrict abc'def\n")
+    whole = os.path.join(tmp, "whole.sql")
+    with open(whole, "w", encoding="utf-8") as f:
+        f.write(tool("pg_dump", "-h", folder, "-U", "postgres", "postgres"))  # with rows
+    for query in ("SELECT COUNT(*) FROM pat p JOIN visit v ON v.pat = p.id",
+                  "SELECT COUNT(*) FROM visit v JOIN pat p ON v.pat = p.id JOIN ward w ON w.id = p.ward",
+                  "SELECT COUNT(*) FROM pat a JOIN pat b ON a.code = b.code AND a.born = b.born"):
+        seen = [run("analyze", "--schema", s, query) for s in (dump, whole)]
+        check("analyze", all(s == 0 for s, _ in seen), f"{query} {seen}")
+        check("the same with rows in the file", seen[0] == seen[1], query)
+    check("keys are used", run("analyze", "--schema", dump, "SELECT COUNT(*) FROM visit v JOIN pat p ON v.pat = p.id "
+                               "AND v.day = p.born")[1]["per_relation"]["visit"]["upper"] == 1)
+    return dump
+
+
+def keys(folder, dump, tmp):
+    ledger = os.path.join(tmp, "l")
+    run("budget", "init", "--ledger", ledger, "--epsilon", "100")
+    for key, want in KEYS.items():
+        query = f"SELECT {key}, COUNT(*) FROM pat GROUP BY {key}"
+        status, a = run("quote", "--schema", dump, "--public", "ward", "--epsilon", "1", query)
+        check("quote", (status == 0) == (want is not None or key == "ward"), f"{key} {a}")
+        status, a = run("release", "--db", pg.url(folder), "--schema", dump, "--public", "ward", "--ledger", ledger,
+                        "--epsilon", "1", query)
+        if want is None:
+            check("a text is no short list", status == 3, f"{key} {a}")
+            continue
+        check("keys", status == 0 and [r[0] for r in a["rows"]] == want, f"{key} {a}")
+
+
+def lite(tmp):
+    db = sqlite3.connect(os.path.join(tmp, "x.db"))
+    db.executescript(LITE)
+    db.close()
+    schema = os.path.join(tmp, "lite.sql")
+    with open(schema, "w", encoding="utf-8") as f:
+        f.write(tool("sqlite3", os.path.join(tmp, "x.db"), ".schema"))
+    status, a = run("analyze", "--schema", schema, 'SELECT COUNT(*) FROM pat p JOIN ward w ON p.ward = w.id '
+                    'WHERE w."na me" = \'x\'')
+    check("sqlite", status == 0 and a["per_relation"]["pat"]["upper"] == 1, a)
+    status, a = run("analyze", "--schema", schema, "SELECT COUNT(*) FROM s x JOIN s y USING (a)")
+    check("strict", status == 0 and a["global_sensitivity"]["upper"] == 1, a)
+    status, a = run("quote", "--schema", schema, "--epsilon", "1", "SELECT sex, COUNT(*) FROM pat GROUP BY sex")
+    check("CHECK", status == 0 and a["groups"] == 2, a)
+    with open(schema, "a", encoding="utf-8") as f:
+        f.write("\nCREATE TABEL z (a int);\n")
+    status, a = run("analyze", "--schema", schema, "SELECT COUNT(*) FROM s")
+    check("a mistake is shown with its place", status == 2 and a["error"]["line"] >= 4, a)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as tmp:
+        lite(tmp)
+        with pg.server() as folder:
+            keys(folder, server(folder, tmp), tmp)
+    print(f"{len(KEYS)} keys, {failures} failures")
+    sys.exit(failures != 0)
+
+
+main()
