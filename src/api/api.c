@@ -6,6 +6,7 @@
 #include "dpcount.h"
 
 #include "release/release.h"
+#include "report/report.h"
 
 struct dpc_session {
     struct session s;

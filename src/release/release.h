@@ -1,6 +1,7 @@
 /*
  * What the program does, one function for each question. Each fills a result
- * (JSON and text) or an error. See dpcount.h for what they mean to a user.
+ * (JSON and text) or an error. See dpcount.h for what they mean to a user. What
+ * neither charges nor draws is in report/report.h.
  */
 #ifndef RELEASE_RELEASE_H
 #define RELEASE_RELEASE_H
@@ -10,9 +11,7 @@
 typedef enum status ask_fn(struct session *s, struct str query,
                            struct result *out, struct err *err);
 
-ask_fn ask_analyze, ask_quote, ask_explain, ask_policy;
 ask_fn ask_release;
-ask_fn ask_count, ask_sensitivity, ask_check; /* OWNER */
 ask_fn ask_budget_init, ask_budget_show, ask_budget_history, ask_budget_grant;
 
 /* The error as {"error": {...}}. */

@@ -18,7 +18,7 @@
 #include "bound/advice.h"
 #include "bound/bound_explain.h"
 #include "harness/scratch.h"
-#include "release/release.h"
+#include "report/report.h"
 #include "sens/state.h"
 #include "sql/sql.h"
 

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "release/analysis.h"
+#include "report/analysis.h"
 #include "release/answer.h"
 #include "release/counts.h"
-#include "release/release.h"
+#include "report/report.h"
 
 static void json_row(struct json *j, const struct witness_row *r)
 {

@@ -4,13 +4,13 @@
  */
 #include <string.h>
 
-#include "release/analysis.h"
+#include "report/analysis.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
 #include "release/counts.h"
 #include "release/evaluate.h"
 #include "release/group_keys.h"
-#include "release/release.h"
+#include "report/report.h"
 
 /* --- count ---------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "num/rat.h"
-#include "release/analysis.h"
+#include "report/analysis.h"
 #include "release/answer.h"
 
 enum { SHOW_STEPS = 8 };

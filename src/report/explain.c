@@ -2,10 +2,10 @@
  * explain: every stage of a query, from text to noise, or its hypergraph for
  * Graphviz. With --owner also the private numbers (OWNER).
  */
-#include "release/analysis.h"
+#include "report/analysis.h"
 #include "release/answer.h"
 #include "release/counts.h"
-#include "release/release.h"
+#include "report/report.h"
 
 static void stage(struct sb *b, int *n, const char *title)
 {

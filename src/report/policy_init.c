@@ -4,7 +4,7 @@
  */
 #include "base/json.h"
 #include "release/prepare.h"
-#include "release/release.h"
+#include "report/report.h"
 
 static enum status policy(struct prepared *p, struct result *out,
                           struct err *err)

@@ -1,6 +1,6 @@
 /* The static analysis as JSON and text, for analyze and explain. */
-#ifndef RELEASE_ANALYSIS_H
-#define RELEASE_ANALYSIS_H
+#ifndef REPORT_ANALYSIS_H
+#define REPORT_ANALYSIS_H
 
 #include "base/json.h"
 #include "release/evaluate.h"
