@@ -255,6 +255,12 @@ static enum status solve(struct pack *p, uint64_t t, struct pack_interval *out,
     return st;
 }
 
+/* Does nobody exceed t? Then the total is at most 2^32 t. */
+static bool nothing_cut(const struct pack *p, uint64_t t)
+{
+    return rank_of(p, t) == p->in.entities;
+}
+
 static void sum_one_owner(const struct pack *p, uint64_t t,
                           struct pack_interval *out)
 {
@@ -275,6 +281,8 @@ enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
         return err_internal(err, "pack_value");
     if (p->in.k == 1 && !p->in.answer)
         sum_one_owner(p, t, out);
+    else if (nothing_cut(p, t))
+        out->lo = out->hi = p->total << PACK_UNIT;
     else
         TRY(solve(p, t, out, err));
     if (p->known < REMEMBERED) {

@@ -1,0 +1,32 @@
+/*
+ * Scores of thresholds: how much a larger threshold would still add. They are
+ * what an election weighs (noise/elect.h says what they must be).
+ */
+#ifndef ENTITY_SCORE_H
+#define ENTITY_SCORE_H
+
+#include <gmp.h>
+#include "entity/pack.h"
+
+/* The public side: n rising thresholds; with several owners consecutive powers
+ * of two, what differences are divided by, and where scores are capped. */
+struct score_grid {
+    unsigned n;
+    const uint64_t *t;
+    const mpq_t *divisor;
+    mpq_srcptr cap;
+};
+
+/*
+ * One owner: the number of entities with more than t. Several: (m(2t) - m(t/2))
+ * / divisor with m the middle of the certified interval, or the cap once a
+ * score is certainly at least that. `out`: n initialised numbers.
+ */
+enum status entity_scores(struct pack *p, unsigned owners,
+                          const struct score_grid *g, mpq_t *out,
+                          struct err *err) WARN_UNUSED;
+
+/* The middle of an interval. */
+void pack_middle(const struct pack_interval *v, mpq_t out);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Drawing in an election: exact, rationals and exp trials only.
+ *
+ * Permute and flip (McKenna, Sheldon 2020): grid values are tried in random
+ * order, j with probability exp(-(x_j - least x)), where x_j is the prior's
+ * exponent plus the weighted score; the first that passes is elected. It is
+ * epsilon-private like the exponential mechanism and never less accurate.
+ * Under zCDP the exponential mechanism itself, by rejection: its better price
+ * of e1^2/8 is proved for it alone.
+ * Cost: at most one trial for each grid value, or as many in the mean.
+ */
+#include "noise/elect.h"
+
+#include "noise/random_bits.h"
+#include "num/secret.h"
+
+/* With random bytes more tries are needed with probability below 2^-1000. */
+enum { TRIES_MAX = 1 << 17 };
+
+struct ballot {
+    unsigned n;
+    mpq_t x[ELECT_GRID_MAX];
+};
+
+/* x_j = lambda max(0, j - flat) + e1 min(cap, score_j) */
+void elect_exponent(const struct election *e, const mpq_t *scores, unsigned j,
+                    mpq_t out)
+{
+    mpq_t prior;
+    mpq_init(prior);
+    bool capped = mpq_sgn(e->cap) > 0 && mpq_cmp(scores[j], e->cap) > 0;
+    mpq_mul(out, capped ? e->cap : scores[j], e->e1);
+    mpq_set_ui(prior, j > e->flat ? j - e->flat : 0, 1);
+    mpq_mul(prior, prior, e->lambda);
+    mpq_add(out, out, prior);
+    mpq_clear(prior);
+}
+
+static void ballot_init(struct ballot *b, const struct election *e,
+                        const mpq_t *scores)
+{
+    unsigned least = 0;
+    b->n = e->n;
+    for (unsigned j = 0; j < b->n; j++) {
+        mpq_init(b->x[j]);
+        elect_exponent(e, scores, j, b->x[j]);
+        if (mpq_cmp(b->x[j], b->x[least]) < 0)
+            least = j;
+    }
+    mpq_t from;
+    mpq_init(from);
+    mpq_set(from, b->x[least]);
+    for (unsigned j = 0; j < b->n; j++)
+        mpq_sub(b->x[j], b->x[j], from);
+    mpq_wipe_clear(from);
+}
+
+static void ballot_fini(struct ballot *b)
+{
+    for (unsigned j = 0; j < b->n; j++)
+        mpq_wipe_clear(b->x[j]);
+}
+
+static enum status try_one(const struct ballot *b, unsigned j, struct draw *d,
+                           bool *out)
+{
+    return draw_exp(d, mpq_numref(b->x[j]), mpq_denref(b->x[j]), out);
+}
+
+/* The one with the least exponent passes for certain, so somebody does. */
+static enum status permute_and_flip(const struct ballot *b, struct draw *d,
+                                    unsigned *out)
+{
+    unsigned left[ELECT_GRID_MAX], n = b->n;
+    for (unsigned j = 0; j < n; j++)
+        left[j] = j;
+    while (n > 0) {
+        uint64_t at;
+        bool pass;
+        TRY(draw_below_u64(d, n, &at));
+        TRY(try_one(b, left[at], d, &pass));
+        *out = left[at];
+        if (pass)
+            return OK;
+        left[at] = left[--n];
+    }
+    return err_internal(d->err, "permute_and_flip");
+}
+
+static enum status reject(const struct ballot *b, struct entropy *rng,
+                          unsigned *out, struct err *err)
+{
+    struct draw d;
+    for (unsigned i = 0; i < TRIES_MAX; i++) {
+        uint64_t at;
+        bool pass;
+        draw_begin(&d, rng, err);
+        TRY(draw_below_u64(&d, b->n, &at));
+        TRY(try_one(b, (unsigned)at, &d, &pass));
+        *out = (unsigned)at;
+        if (pass)
+            return OK;
+    }
+    return draw_stuck(&d);
+}
+
+enum status elect_draw(const struct election *e, const mpq_t *scores,
+                       struct entropy *rng, unsigned *out, struct err *err)
+{
+    struct ballot b;
+    struct draw d;
+    draw_begin(&d, rng, err);
+    ballot_init(&b, e, scores);
+    enum status st = e->concentrated ? reject(&b, rng, out, err)
+                                     : permute_and_flip(&b, &d, out);
+    ballot_fini(&b);
+    return st;
+}
+
+/* floor(by v + 1/2) */
+static void round_times(mpq_srcptr v, unsigned long by, mpz_t out)
+{
+    mpz_t den;
+    mpz_init(den);
+    mpz_mul_ui(out, mpq_numref(v), 2 * by);
+    mpz_add(out, out, mpq_denref(v));
+    mpz_mul_2exp(den, mpq_denref(v), 1);
+    mpz_fdiv_q(out, out, den);
+    mpz_wipe_clear(den);
+}
+
+/* PRIVACY: rounded to the lattice first, because the noise is calibrated to
+ * whole steps of it; then noise; then rounded to whole numbers, which costs
+ * nothing. */
+static enum status add_noise(const struct noise *n, unsigned lattice,
+                             const struct secret_rat *value,
+                             struct entropy *rng, mpz_t out, struct err *err)
+{
+    struct secret_int v;
+    mpq_t noisy;
+    secret_int_init(&v);
+    mpq_init(noisy);
+    round_times(secret_rat_open(value), lattice, v.hidden_);
+    enum status st = noise_answer(n, &v, NULL, rng, out, err);
+    mpz_set(mpq_numref(noisy), out);
+    mpz_set_ui(mpq_denref(noisy), lattice);
+    mpq_canonicalize(noisy);
+    round_times(noisy, 1, out);
+    mpq_clear(noisy);
+    secret_int_fini(&v);
+    return st;
+}
+
+enum status elect_answer(const struct election *e, unsigned j,
+                         const struct secret_rat *value, struct entropy *rng,
+                         mpz_t out, struct err *err)
+{
+    struct noise n;
+    noise_init(&n);
+    enum status st = elect_noise(e, j, &n, err);
+    if (st == OK)
+        st = add_noise(&n, elect_lattice(e), value, rng, out, err);
+    noise_fini(&n);
+    return st;
+}
+
+enum status elect_lost(const struct election *e, unsigned j,
+                       const struct secret_rat *value, struct entropy *rng,
+                       mpz_t out, struct err *err)
+{
+    struct noise n;
+    noise_init(&n);
+    enum status st = elect_lost_noise(e, j, &n, err);
+    if (st == OK)
+        st = add_noise(&n, elect_lattice(e), value, rng, out, err);
+    noise_fini(&n);
+    return st;
+}
+
+static double wider(double q, double step, double more) /* display */
+{
+    return q / step + more;
+}
+
+enum status elect_error(const struct election *e, unsigned j, bool lost,
+                        struct noise_error *out, struct err *err)
+{
+    struct noise n;
+    noise_init(&n);
+    enum status st =
+        lost ? elect_lost_noise(e, j, &n, err) : elect_noise(e, j, &n, err);
+    if (st == OK)
+        st = noise_error(&n, out, err);
+    double step = elect_lattice(e); /* display */
+    double more = e->q.exact ? e->q.owners > 1 : (double)e->grid[j] / 128 + 1;
+    if (lost && !e->q.exact)
+        more = 3 * (double)e->grid[j] / 128 + 1; /* display */
+    out->std = wider(out->std, step, 0);
+    out->p50 = wider(out->p50, step, more);
+    out->p90 = wider(out->p90, step, more);
+    out->p95 = wider(out->p95, step, more);
+    out->p99 = wider(out->p99, step, more);
+    noise_fini(&n);
+    return st;
+}
