@@ -53,6 +53,7 @@ static enum status count_query(struct job *w)
     aset all = aset_first_n(w->q->n_atoms);
     TRY(w->counter->max(w->counter->ctx, all, 0, cq_free(w->q), &w->out->count,
                         w->err));
+    w->out->count = count_clamp(w->out->count);
     w->out->seconds_count = now() - start;
     return OK;
 }
@@ -80,16 +81,31 @@ static enum status count_residuals(struct job *w)
 {
     double start = now();
     TRY(sens_state_fill(&w->state, w->counter, w->err));
+    if (!w->opt->in_release)
+        TRY(sens_state_check(&w->state, w->err));
     TRY(list_residuals(w));
     w->out->seconds_residuals += now() - start;
     return OK;
+}
+
+void sens_clamp(mpq_t s)
+{
+    mpq_t most;
+    mpq_init(most);
+    mpz_set_u128(mpq_numref(most), COUNT_MOST);
+    if (mpq_cmp(s, most) > 0)
+        mpq_set(s, most);
+    mpq_clear(most);
 }
 
 static enum status keep_capped(struct job *w, const struct sens_peak *peak)
 {
     struct sens *out = w->out;
     sens_peak_rational(peak, out->s);
+    sens_clamp(out->s);
     out->value = mpfr_get_d(peak->best, MPFR_RNDU);
+    if (out->value > (double)COUNT_MOST)
+        out->value = (double)COUNT_MOST;
     out->k = peak->k;
     out->k_scanned = peak->scanned;
     TRY(keep_list(w->a, peak, &out->ls_hat, &out->n_ls_hat, w->err));
@@ -127,6 +143,8 @@ static enum status second_scan(struct job *w, mpz_t *t)
     enum status st = scan(w, w->opt->second_beta, &peak);
     if (st == OK)
         sens_peak_rational(&peak, w->out->second);
+    if (st == OK)
+        sens_clamp(w->out->second);
     sens_peak_fini(&peak);
     return st;
 }
@@ -338,23 +356,50 @@ enum status sens_prepare(struct arena *a, const struct cq *q,
 }
 
 /* For the longer of both scans. */
-static enum status paper_range(struct job *w, uint64_t *out)
+static enum status paper_range(const struct sens_plan *p,
+                               const struct sens_options *opt, uint64_t *k_hat,
+                               uint64_t *out, struct err *err)
 {
-    uint64_t k_hat, second = 0;
-    TRY(sens_paper_range(w->plan, w->opt->beta, w->order, &w->k_hat, out,
-                         w->err));
-    if (w->opt->second_beta)
-        TRY(sens_paper_range(w->plan, w->opt->second_beta, w->order, &k_hat,
-                             &second, w->err));
+    uint64_t other, second = 0;
+    uint32_t order = opt->order ? opt->order : 1;
+    TRY(sens_paper_range(p, opt->beta, order, k_hat, out, err));
+    if (opt->second_beta)
+        TRY(sens_paper_range(p, opt->second_beta, order, &other, &second, err));
     *out = *out > second ? *out : second;
     return OK;
+}
+
+static enum status admit(struct arena *a, const struct cq *q,
+                         const struct sens_counter *counter,
+                         const struct sens_options *opt,
+                         struct sens_plan **plan, uint64_t *k_hat,
+                         uint64_t *up_to, struct err *err)
+{
+    if (opt->filters_exact && !counter->max_exact)
+        return err_set(err, E_UNSUPPORTED,
+                       "exact filters are not available for this data source");
+    TRY(sens_plan_new(a, q, opt->filters_exact, plan, err));
+    return paper_range(*plan, opt, k_hat, up_to, err);
+}
+
+enum status sens_admit(struct arena *a, const struct cq *q,
+                       const struct sens_counter *counter,
+                       const struct sens_options *opt, struct err *err)
+{
+    struct sens_plan *plan;
+    uint64_t k_hat, up_to;
+    if (mpq_sgn(opt->beta) <= 0 ||
+        (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
+        return err_set(err, E_VALUE, "beta must be positive");
+    return q->unsat ? OK
+                    : admit(a, q, counter, opt, &plan, &k_hat, &up_to, err);
 }
 
 static enum status run(struct job *w)
 {
     uint64_t up_to;
-    TRY(sens_plan_new(w->a, w->q, w->opt->filters_exact, &w->plan, w->err));
-    TRY(paper_range(w, &up_to));
+    TRY(admit(w->a, w->q, w->counter, w->opt, &w->plan, &w->k_hat, &up_to,
+              w->err));
     double start = now();
     TRY(prepare(w->a, w->plan, w->counter, w->err));
     w->out->seconds_residuals = now() - start; /* with the count, if at all */

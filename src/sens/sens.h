@@ -64,6 +64,9 @@ struct sens_options {
     /* Bound on the change of the count between neighbours of this order;
      * U128_INF: none. Not multiplied by the order again. */
     u128 global_upper;
+    /* PRIVACY: in a release nothing that rows break may show. Rows that break
+     * a declared constraint are found when constraints are checked. */
+    bool in_release;
     bool want_baselines; /* paper, elastic, smooth, optimality */
     /* For the smooth sensitivity of triangles; NULL: not computed. */
     const struct store *store;
@@ -73,8 +76,8 @@ struct sens {
     u128 count;
     struct sens_residual *residuals; /* nonempty sets of private atoms */
     size_t n_residuals;
-    /* capped residual sensitivity: S rounded up to a dyadic rational with
-     * relative error below 2^-90 */
+    /* capped residual sensitivity, clamped at COUNT_MOST: S rounded up to a
+     * dyadic rational with relative error below 2^-90 */
     mpq_t s;
     mpq_t second;  /* the same for second_beta */
     uint64_t k;    /* where the maximum is */
@@ -107,10 +110,20 @@ struct sens {
     bool ready; /* numbers are initialised: for sens_fini */
 };
 
+/*
+ * Everything that sens_compute could refuse: E_TOO_LARGE (more than
+ * SENS_MAX_PRIVATE private atoms, or a beta too small), E_UNSUPPORTED (the
+ * counter does not treat filters exactly). From the query and the options
+ * alone, so that a release refuses before it charges.
+ */
+enum status sens_admit(struct arena *a, const struct cq *q,
+                       const struct sens_counter *counter,
+                       const struct sens_options *opt,
+                       struct err *err) WARN_UNUSED;
+
 /* Fills `out`; release it with sens_fini (also after a failure). `q` is the
  * normalised query that `j` was opened with. E_CONSTRAINT: the data break a
- * declared constraint. E_TOO_LARGE: more than SENS_MAX_PRIVATE private atoms,
- * or beta too small. */
+ * declared constraint (never with in_release). Refuses what sens_admit does. */
 enum status sens_compute(struct arena *a, const struct cq *q, struct join *j,
                          const struct sens_options *opt, struct sens *out,
                          struct err *err) WARN_UNUSED;
@@ -120,6 +133,8 @@ enum status sens_compute_with(struct arena *a, const struct cq *q,
                               const struct sens_options *opt, struct sens *out,
                               struct err *err) WARN_UNUSED;
 void sens_fini(struct sens *s); /* wipes */
+/* min(s, COUNT_MOST): no two vectors of clamped counts are further apart. */
+void sens_clamp(mpq_t s);
 
 /* The value of S when every table is empty: no data give less. Public. `out`
  * must be initialised. */

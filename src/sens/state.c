@@ -168,14 +168,13 @@ enum status sens_state_fill(struct sens_state *s,
 {
     bool exact = s->p->filters_exact;
     if (exact && !counter->max_exact)
-        return err_set(err, E_UNSUPPORTED,
-                       "exact filters are not available for this data source");
+        return err_internal(err, "sens: filters were to be exact");
     for (size_t i = 1; i < s->p->n_coords; i++) {
         const struct sens_coord *c = &s->p->coords[i];
         u128 t;
         TRY((exact ? counter->max_exact : counter->max)(
             counter->ctx, c->atoms, c->boundary, c->outs, &t, err));
-        mpz_set_u128(s->t[i], t);
+        mpz_set_u128(s->t[i], count_clamp(t)); /* PROOF.md, 2a */
     }
-    return sens_state_check(s, err);
+    return OK;
 }

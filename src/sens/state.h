@@ -1,7 +1,8 @@
 /*
  * The vector T of a plan and what the sequence of local sensitivity bounds
- * does with it: step, caps, and the sum g. Integers of any size: PRIVACY: a
- * saturated number would be no upper bound.
+ * does with it: step, caps, and the sum g. T is clamped when it is filled in;
+ * from there on integers of any size: PRIVACY: a sum that wraps would be no
+ * upper bound.
  */
 #ifndef SENS_STATE_H
 #define SENS_STATE_H
@@ -22,11 +23,12 @@ enum status sens_state_new(struct arena *a, const struct sens_plan *p,
                            struct sens_state *s, struct err *err) WARN_UNUSED;
 void sens_state_fini(struct sens_state *s); /* wipes */
 
-/* Asks the counter for every T_F, and checks that no cap would lower one. */
+/* Asks the counter for every T_F. */
 enum status sens_state_fill(struct sens_state *s,
                             const struct sens_counter *counter,
                             struct err *err) WARN_UNUSED;
-/* E_CONSTRAINT if a static bound is exceeded, E_INTERNAL if another cap is. */
+/* Would no cap lower a T_F? E_CONSTRAINT if a static bound does, E_INTERNAL if
+ * another cap. */
 enum status sens_state_check(const struct sens_state *s,
                              struct err *err) WARN_UNUSED;
 

@@ -196,6 +196,8 @@ static bool on_instance(struct universe *u, unsigned set, bool mixed,
     t.mixed_filters = mixed;
     struct sens_counter c = {&t, tiny_max, tiny_max_exact, NULL};
     enum status st = sens_state_fill(s, &c, err);
+    if (st == OK)
+        st = sens_state_check(s, err);
     return st == OK || (broken && (st == E_INTERNAL || st == E_CONSTRAINT));
 }
 
