@@ -18,6 +18,9 @@
 #include "noise/sampler.h"
 #include "num/secret.h"
 
+/* S is at least 2^-64, and known to 2^-384 where it has too many digits. */
+enum { SCALE_LEAST_BITS = 64, SCALE_DIGITS = 384 };
+
 static const char *const names[] = {
     [NOISE_DISCRETE_LAPLACE] = "discrete-laplace",
     [NOISE_DISCRETE_GAUSSIAN] = "discrete-gaussian",
@@ -75,9 +78,37 @@ void noise_fini(struct noise *n)
     mpq_clears(n->epsilon, n->beta, n->scale_beta, n->a, n->b, NULL);
 }
 
-/* GMP and MPFR abort when memory is out, so a number that asks for much is
- * refused before it reaches them: with inputs of this size a draw stays
- * below a few hundred kilobytes. */
+void noise_clamp_scale(mpq_t s)
+{
+    mpq_t end;
+    mpq_init(end);
+    mpq_set_ui(end, 1, 1);
+    mpq_div_2exp(end, end, SCALE_LEAST_BITS);
+    if (mpq_cmp(s, end) < 0)
+        mpq_set(s, end);
+    mpq_set_ui(end, 0, 1);
+    mpz_set_u128(mpq_numref(end), COUNT_MOST);
+    if (mpq_cmp(s, end) > 0)
+        mpq_set(s, end);
+    mpq_clear(end);
+}
+
+/* Between the ends, of at most NOISE_SCALE_BITS bits: GMP and MPFR abort when
+ * memory is out, and with inputs of this size a draw stays below a few hundred
+ * kilobytes. Digits beyond are rounded up, which claim 9 allows. */
+static void take_scale(mpq_t out, mpq_srcptr s)
+{
+    mpq_set(out, s);
+    noise_clamp_scale(out);
+    if (mpz_sizeinbase(mpq_numref(out), 2) <= NOISE_SCALE_BITS &&
+        mpz_sizeinbase(mpq_denref(out), 2) <= NOISE_SCALE_BITS)
+        return;
+    mpq_mul_2exp(out, out, SCALE_DIGITS);
+    mpz_cdiv_q(mpq_numref(out), mpq_numref(out), mpq_denref(out));
+    mpz_set_ui(mpq_denref(out), 1);
+    mpq_div_2exp(out, out, SCALE_DIGITS);
+}
+
 static enum status check_scale(const struct noise *n, mpq_srcptr s,
                                struct err *err)
 {
@@ -85,9 +116,6 @@ static enum status check_scale(const struct noise *n, mpq_srcptr s,
         return s ? err_internal(err, "noise_draw: scale of global noise") : OK;
     if (!s || mpq_sgn(s) <= 0)
         return err_internal(err, "noise_draw: smooth sensitivity missing");
-    if (mpz_sizeinbase(mpq_numref(s), 2) > NOISE_SCALE_BITS ||
-        mpz_sizeinbase(mpq_denref(s), 2) > NOISE_SCALE_BITS)
-        return err_set(err, E_LIMIT, "the sensitivity is too large a number");
     return OK;
 }
 
@@ -117,10 +145,9 @@ static enum status draw_per_alpha(struct draw *d, const struct noise *n,
     return st;
 }
 
-enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
-                       mpz_t out, struct err *err)
+static enum status draw_kind(const struct noise *n, mpq_srcptr s,
+                             struct entropy *rng, mpz_t out, struct err *err)
 {
-    TRY(check_scale(n, s, err));
     struct draw d;
     draw_begin(&d, rng, err);
     switch (n->kind) {
@@ -140,6 +167,20 @@ enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
         return draw_per_alpha(&d, n, s, out);
     }
     return err_internal(err, "noise_draw");
+}
+
+enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
+                       mpz_t out, struct err *err)
+{
+    TRY(check_scale(n, s, err));
+    if (!n->smooth)
+        return draw_kind(n, NULL, rng, out, err);
+    mpq_t scale;
+    mpq_init(scale);
+    take_scale(scale, s);
+    enum status st = draw_kind(n, scale, rng, out, err);
+    mpq_wipe_clear(scale);
+    return st;
 }
 
 enum status noise_answer(const struct noise *n, const struct secret_int *count,

@@ -11,8 +11,8 @@
 #include "num/rat.h"
 #include "num/secret.h"
 
-/* Larger parameters are refused (E_VALUE, E_LIMIT): GMP aborts when memory is
- * out, so nothing that could ask for much memory gets that far. */
+/* Larger parameters are refused (E_VALUE): GMP aborts when memory is out, so
+ * nothing that could ask for much memory gets that far. */
 enum { NOISE_EPSILON_MAX = 1000, NOISE_SCALE_BITS = 1024 };
 
 enum noise_kind {
@@ -116,8 +116,12 @@ enum status noise_calibrate_smooth_groups(const struct guarantee *g,
 void noise_choose_beta_groups(const struct guarantee *g, unsigned degree,
                               uint64_t groups, mpq_t out_beta);
 
+/* s := min(max(s, 2^-64), COUNT_MOST). PRIVACY: whatever the data, S is a
+ * number that a draw takes; smoothness and P1 stay (PROOF.md, claim 9). */
+void noise_clamp_scale(mpq_t s);
 /* One draw, rounded to an integer. `s`: the smooth sensitivity (> 0) for
- * smooth kinds, else NULL. Fails only with E_ENTROPY, E_NOMEM, E_LIMIT. */
+ * smooth kinds, else NULL; it is clamped as above. Fails with E_ENTROPY or
+ * E_NOMEM only: no size of S is refused. */
 struct entropy;
 enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
                        mpz_t out, struct err *err) WARN_UNUSED;

@@ -103,14 +103,16 @@ enum status noise_release_scale(const struct noise *n,
     TRY(check_parameter(epsilon2, "the epsilon of the error bar", err));
     TRY(check_parameter(miss, "the failure probability", err));
     mpz_t index, x;
-    mpq_t scale;
+    mpq_t scale, within;
     struct draw d;
     mpz_inits(index, x, NULL);
-    mpq_init(scale);
+    mpq_inits(scale, within, NULL);
+    mpq_set(within, secret_rat_open(s));
+    noise_clamp_scale(within);
     mpq_set_ui(scale, STEPS, 1);
     mpq_div(scale, scale, epsilon2);
     draw_begin(&d, rng, err);
-    enum status st = grid_index(secret_rat_open(s), n->scale_beta, index, err);
+    enum status st = grid_index(within, n->scale_beta, index, err);
     if (st == OK)
         st = sample_discrete_laplace(&d, mpq_numref(scale), mpq_denref(scale),
                                      x);
@@ -123,5 +125,6 @@ enum status noise_release_scale(const struct noise *n,
     mpz_wipe_clear(index);
     mpz_wipe_clear(x);
     mpq_clear(scale);
+    mpq_wipe_clear(within);
     return st;
 }

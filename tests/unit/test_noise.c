@@ -180,17 +180,59 @@ static void sizes_are_bounded(void **state)
     mpq_init(s);
     mpz_init(x);
     fit_noise(&n, NOISE_SMOOTH_LAPLACE, "1", "0.1");
-    mpz_setbit(mpq_numref(s), NOISE_SCALE_BITS - 1);
+    mpz_setbit(mpq_numref(s), 4 * NOISE_SCALE_BITS); /* as if 2^127 - 1 */
     assert_int_equal(noise_draw(&n, s, rng, x, NULL), OK);
-    assert_true(mpz_sizeinbase(x, 2) > NOISE_SCALE_BITS - 70);
-    mpz_setbit(mpq_numref(s), NOISE_SCALE_BITS);
-    assert_int_equal(noise_draw(&n, s, rng, x, NULL), E_LIMIT);
+    assert_in_range(mpz_sizeinbase(x, 2), 80, 200);
+    mpq_inv(s, s); /* as if 2^-64 */
+    assert_int_equal(noise_draw(&n, s, rng, x, NULL), OK);
+    assert_true(mpz_sgn(x) == 0);
+    mpq_set_ui(s, 3, 1); /* in range, with more digits than are needed */
+    mpz_set_ui(mpq_denref(s), 1);
+    mpz_mul_2exp(mpq_denref(s), mpq_denref(s), 2 * NOISE_SCALE_BITS);
+    mpz_mul_2exp(mpq_numref(s), mpq_numref(s), 2 * NOISE_SCALE_BITS);
+    mpz_add_ui(mpq_numref(s), mpq_numref(s), 1);
+    assert_int_equal(noise_draw(&n, s, rng, x, NULL), OK);
+    assert_in_range(mpz_sizeinbase(x, 2), 0, 40);
     mpq_set_ui(s, 0, 1);
     assert_int_equal(noise_draw(&n, s, rng, x, NULL), E_INTERNAL);
     assert_int_equal(noise_draw(&n, NULL, rng, x, NULL), E_INTERNAL);
     noise_fini(&n);
     mpq_clear(s);
     mpz_clear(x);
+}
+
+/* min(max(s, 2^-64), COUNT_MOST), and nothing else. */
+static void scales_are_clamped(void **state)
+{
+    (void)state;
+    mpq_t s, want;
+    mpz_t most;
+    mpq_inits(s, want, NULL);
+    mpz_init(most);
+    mpz_set_u128(most, COUNT_MOST);
+    for (int bits = -70; bits <= 140; bits++)
+        for (int delta = -1; delta <= 1; delta++) {
+            mpq_set_ui(s, 1, 1);
+            if (bits < 0)
+                mpq_div_2exp(s, s, (mp_bitcnt_t)-bits);
+            else
+                mpq_mul_2exp(s, s, (mp_bitcnt_t)bits);
+            mpq_set_si(want, delta, 8);
+            mpq_canonicalize(want);
+            mpq_mul(want, want, s);
+            mpq_add(s, s, want);
+            mpq_set(want, s);
+            noise_clamp_scale(s);
+            if (bits < -64 || (bits == -64 && delta < 0)) {
+                mpq_set_ui(want, 1, 1);
+                mpq_div_2exp(want, want, 64);
+            } else if (bits > 127 || (bits == 127 && delta >= 0)) {
+                mpq_set_z(want, most);
+            }
+            assert_true(mpq_equal(s, want));
+        }
+    mpq_clears(s, want, NULL);
+    mpz_clear(most);
 }
 
 static void large_scales_draw(void **state)
@@ -205,13 +247,13 @@ static void large_scales_draw(void **state)
     mpz_t x;
     mpq_init(s);
     mpz_init(x);
-    mpz_setbit(mpq_numref(s), 300);
+    mpz_setbit(mpq_numref(s), 126);
     for (int i = 0; i < 4; i++) {
         struct noise n;
         fit_noise(&n, kinds[i], "5", "0.5");
         for (int k = 0; k < 20; k++) {
             assert_int_equal(noise_draw(&n, s, rng, x, NULL), OK);
-            assert_true(mpz_sizeinbase(x, 2) > 250);
+            assert_true(mpz_sizeinbase(x, 2) > 90);
             /* random to the last digit */
             assert_false(mpz_divisible_2exp_p(x, 64));
         }
@@ -523,6 +565,7 @@ int main(void)
         cmocka_unit_test(delta_is_checked),
         cmocka_unit_test(sizes_are_bounded),
         cmocka_unit_test(large_scales_draw),
+        cmocka_unit_test(scales_are_clamped),
         cmocka_unit_test(beta_follows_the_degree),
         cmocka_unit_test(best_kind_is_best),
         cmocka_unit_test(displayed_errors_are_right),
