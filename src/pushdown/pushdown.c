@@ -261,8 +261,8 @@ static enum status answer(struct pushdown *c, struct ask left, u128 *out,
         struct ask one = ask_component(c->q, &left);
         u128 n = 0;
         s = answer_part(c, &one, &n, err);
-        if (s == OK && !u128_mul(product, n, &product))
-            s = err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
+        if (s == OK)
+            product = count_mul(product, n);
         arena_fini(&c->scratch);
     }
     *out = product;

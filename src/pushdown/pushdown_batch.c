@@ -165,13 +165,11 @@ static enum status read_number(PGresult *res, int col, u128 *out,
         PQgetisnull(res, 0, col))
         return err_internal(err, "pushdown: not one number");
     const char *p = PQgetvalue(res, 0, col);
-    size_t n = strlen(p);
-    if (n && strspn(p, "0123456789") == n) {
-        if (u128_read(p, n, out))
-            return OK;
-        return err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
-    }
-    return err_internal(err, "pushdown: not a whole number");
+    /* numeric is exact in the server, also where something is subtracted;
+     * clamped here, when it is read */
+    return count_read(p, strlen(p), out)
+               ? OK
+               : err_internal(err, "pushdown: not a whole number");
 }
 
 static enum status remember(struct pushdown *c, struct str key, u128 v,

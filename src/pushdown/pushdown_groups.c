@@ -168,11 +168,9 @@ static enum status take_rows(struct groups *s, PGresult *res)
     for (int i = 0; i < PQntuples(res); i++) {
         const char *w = PQgetvalue(res, i, 1);
         size_t k = strtoul(PQgetvalue(res, i, 0), NULL, 10);
-        size_t n = strlen(w);
-        if (k >= s->n_keys || s->found[k] || strspn(w, "0123456789") != n || !n)
+        if (k >= s->n_keys || s->found[k] ||
+            !count_read(w, strlen(w), &s->found[k]))
             return err_internal(s->err, "pushdown: not the counts of keys");
-        if (!u128_read(w, n, &s->found[k]))
-            return err_set(s->err, E_OVERFLOW, "a count does not fit 128 bits");
     }
     return OK;
 }
@@ -196,8 +194,7 @@ static enum status multiply(struct groups *s)
     if (s->c->planning)
         return OK; /* the next relation is asked for all keys, too */
     for (size_t k = 0; k < s->n_keys; k++)
-        if (s->out[k] && !u128_mul(s->out[k], s->found[k], &s->out[k]))
-            return err_set(s->err, E_OVERFLOW, "a count does not fit 128 bits");
+        s->out[k] = count_mul(s->out[k], s->found[k]);
     return OK;
 }
 
