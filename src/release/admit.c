@@ -134,9 +134,26 @@ static enum status afford(struct release *r, struct err *err)
     return s;
 }
 
+/* PRIVACY: what a smooth sensitivity is refused for depends on the query and
+ * the betas: it is refused here, so that nothing of the kind is left for after
+ * the hold. */
+static enum status admit_smooth(struct release *r, struct err *err)
+{
+    for (size_t i = 0; i < r->p.n_counts; i++) {
+        const struct released *x = &r->counts[i];
+        const struct choice *c = &x->c->choice;
+        bool estimate = mpq_sgn(c->error_epsilon) != 0;
+        if (!x->done && c->noise.smooth)
+            TRY(evaluate_admit(x->c->q, c->beta,
+                               estimate ? c->error_beta : NULL, err));
+    }
+    return OK;
+}
+
 enum status release_admit(struct release *r, struct err *err)
 {
     TRY(afford(r, err));
+    TRY(admit_smooth(r, err));
     TRY(try_entropy(err));
     TRY(evaluate_engine(&r->p, &r->data, err));
     TRY(r->data.sql ? plan_statements(r, err)

@@ -313,8 +313,10 @@ enum status answer_estimate_error(const struct choice *c,
     enum status st = noise_calibrate_smooth(&g, NOISE_SMOOTH_LAPLACE,
                                             c->error_beta, &steady, err);
     if (st == OK)
-        st = noise_release_scale(&steady, s, c->error_epsilon, miss, rng,
-                                 &upper, err);
+        do /* as in draw.c */
+            st = noise_release_scale(&steady, s, c->error_epsilon, miss, rng,
+                                     &upper, err);
+        while (st == E_ENTROPY);
     out->has_error = out->released = st == OK;
     out->p50 = ceil(c->error.p50 * upper);
     out->p95 = ceil(c->error.p95 * upper);

@@ -14,7 +14,8 @@ struct table_count {
     const struct value *keys; /* n rows of n_keys values */
     const struct str *numbers;
     size_t n;
-    double p95; /* display: error of each number; negative: not known */
+    double p95;   /* display: error of each number; negative: not known */
+    bool clamped; /* count: a number is what counts are clamped at */
 };
 
 struct answer_table {

@@ -74,6 +74,26 @@ static void set_guarantee_text(struct count *q, struct choice *c)
                                          : STR("")));
 }
 
+/* A table has fewer rows than this: pages of a server, ids of a store. */
+enum { ROWS_BITS = 40 };
+
+/* What counts are clamped at, if a count could reach it. Public. */
+static u128 clamped_at(const struct count *q, const struct choice *c)
+{
+    u128 most = count_limit(c->n_groups, false);
+    uint32_t bits = ROWS_BITS * q->query->n_atoms;
+    return bits < 127 && most >> bits ? U128_INF : most;
+}
+
+static void add_clamped_text(struct arena *a, struct choice *c)
+{
+    char most[U128_DIGITS];
+    if (c->clamped_at != U128_INF && c->guarantee.p)
+        c->guarantee =
+            str_printf(a, "%.*s Counts above %s are given as that.",
+                       PSTR(c->guarantee), u128_text(c->clamped_at, most));
+}
+
 /* --- the global way ------------------------------------------------------- */
 
 enum status choose_global(struct count *q, enum noise_kind kind,
@@ -349,6 +369,8 @@ enum status choose(struct count *q, const struct group_keys *k,
     if (!c->exact)
         set_price(c);
     set_guarantee_text(q, c);
+    c->clamped_at = clamped_at(q, c);
+    add_clamped_text(&q->p->arena, c);
     if (!c->exact)
         tell_left_out(q->p, c);
     return c->reason.p && c->guarantee.p ? OK : err_nomem(err);

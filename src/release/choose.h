@@ -26,6 +26,7 @@ struct choice {
     mpq_t floor;         /* S is at least this, whatever the data */
     mpq_t error_epsilon; /* for the error estimate; 0: none */
     mpq_t error_beta;
+    u128 clamped_at; /* C, if so many rows could be counted; else U128_INF */
     struct noise_error error; /* display; in units of S if smooth */
     struct str reason;        /* a sentence */
     struct str guarantee;     /* a sentence */

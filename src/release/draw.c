@@ -25,8 +25,10 @@ static enum status draw_number(const struct choice *c, u128 count,
     enum status st = OK;
     if (c->exact)
         mpz_set(out, secret_int_open(&n));
-    else
-        st = noise_answer(&c->noise, &n, s, rng, out, err);
+    else /* PRIVACY: a draw that gives up is drawn again, never an outcome */
+        do
+            st = noise_answer(&c->noise, &n, s, rng, out, err);
+        while (st == E_ENTROPY);
     secret_int_fini(&n);
     return st;
 }

@@ -264,8 +264,8 @@ enum status evaluate_count(const struct engine *e, u128 *out, struct err *err)
 
 static struct sens_counter database(const struct engine *e)
 {
-    return (struct sens_counter){e->counter, pushdown_max, pushdown_max_exact,
-                                 pushdown_prepare};
+    return (struct sens_counter){e ? e->counter : NULL, pushdown_max,
+                                 pushdown_max_exact, pushdown_prepare};
 }
 
 enum status evaluate_prepare(struct count *q, const struct engine *e,
@@ -295,18 +295,32 @@ static enum status group_counts(const struct engine *e,
                       : join_count_groups(e->join, k->vals, k->n, out, err);
 }
 
+/* PRIVACY: each at C, so that all of them together are never further apart than
+ * COUNT_MOST, which S is clamped at (sens/PROOF.md, 2a). */
+static void clamp_counts(u128 *counts, size_t n)
+{
+    u128 most = count_limit(n, false);
+    for (size_t i = 0; i < n; i++)
+        counts[i] = counts[i] < most ? counts[i] : most;
+}
+
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
                             u128 *out, struct err *err)
 {
     struct engine grouped;
-    if (!q->query->n_group)
-        return evaluate_count(e, out, err);
+    if (!q->query->n_group) {
+        TRY(evaluate_count(e, out, err));
+        clamp_counts(out, 1);
+        return OK;
+    }
     /* normalisation may drop a key that a constraint makes redundant; the
      * keys are those of the query as written */
     TRY(evaluate_open(q->p, data, q->query, &grouped, err));
     enum status s = group_counts(&grouped, k, out, err);
     engine_close(&grouped);
+    if (s == OK)
+        clamp_counts(out, k->n);
     return s;
 }
 
@@ -385,13 +399,34 @@ enum status evaluate_found(struct count *q, struct evaluated *data,
 /* --- sensitivity ---------------------------------------------------------- */
 
 /* PRIVACY: S is smooth, so it is 0 for all private rows or for none (an empty
- * public table); any constant will do in its place. */
+ * public table); any constant will do in its place. Clamped after the factor:
+ * no S is too small or too large for a draw. */
 static void keep_scale(mpq_t s, mpq_srcptr factor, struct secret_rat *out)
 {
     if (!mpq_sgn(s))
         mpq_set_ui(s, 1, 1);
     mpq_mul(s, s, factor);
+    noise_clamp_scale(s);
     secret_rat_set(out, s);
+}
+
+static struct sens_options
+smooth_options(const struct count *q, mpq_srcptr beta, mpq_srcptr error_beta)
+{
+    return (struct sens_options){.beta = beta,
+                                 .second_beta = error_beta,
+                                 .order = q->p->schema.order,
+                                 .filters_exact = q->p->filters_exact,
+                                 .in_release = true,
+                                 .global_upper = q->bound.upper};
+}
+
+enum status evaluate_admit(struct count *q, mpq_srcptr beta,
+                           mpq_srcptr error_beta, struct err *err)
+{
+    struct sens_options opt = smooth_options(q, beta, error_beta);
+    struct sens_counter both = database(NULL);
+    return sens_admit(&q->p->arena, q->normal, &both, &opt, err);
 }
 
 enum status evaluate_smooth(struct count *q, const struct engine *e,
@@ -400,11 +435,7 @@ enum status evaluate_smooth(struct count *q, const struct engine *e,
                             struct secret_rat *out_error, struct err *err)
 {
     struct sens s = {0};
-    struct sens_options opt = {.beta = beta,
-                               .second_beta = error_beta,
-                               .order = q->p->schema.order,
-                               .filters_exact = q->p->filters_exact,
-                               .global_upper = q->bound.upper};
+    struct sens_options opt = smooth_options(q, beta, error_beta);
     enum status st = evaluate_sens(q, e, &opt, &s, err);
     if (st == OK)
         keep_scale(s.s, factor, out);

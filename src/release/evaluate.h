@@ -7,6 +7,7 @@
 #define RELEASE_EVALUATE_H
 
 #include "join/join.h"
+#include "noise/noise.h"
 #include "num/secret.h"
 #include "release/group_keys.h"
 #include "release/prepare.h"
@@ -59,7 +60,8 @@ enum status evaluate_prepare(struct count *q, const struct engine *e,
 enum status evaluate_sens(struct count *q, const struct engine *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err) WARN_UNUSED;
-/* One count for each key, or one in all. */
+/* One count for each key, or one in all; each clamped at count_limit of how
+ * many there are. */
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
                             u128 *out, struct err *err) WARN_UNUSED;
@@ -76,8 +78,12 @@ struct found_keys {
 enum status evaluate_found(struct count *q, struct evaluated *data,
                            const struct group_keys *k, struct arena *a,
                            struct found_keys *out, struct err *err) WARN_UNUSED;
-/* factor times the smooth sensitivity: for beta, and for error_beta unless it
- * is NULL. */
+/* Whatever evaluate_smooth refuses, it refuses here, before the hold: from the
+ * query and the betas (error_beta may be NULL). Reads no row. */
+enum status evaluate_admit(struct count *q, mpq_srcptr beta,
+                           mpq_srcptr error_beta, struct err *err) WARN_UNUSED;
+/* factor times the smooth sensitivity, clamped for a draw: for beta, and for
+ * error_beta unless it is NULL. */
 enum status evaluate_smooth(struct count *q, const struct engine *e,
                             mpq_srcptr beta, mpq_srcptr error_beta,
                             mpq_srcptr factor, struct secret_rat *out,

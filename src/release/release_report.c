@@ -137,6 +137,10 @@ static void json_public(struct json *j, struct count *q, const struct choice *c)
     json_str(j, prepare_neighbours_text(q));
     json_key(j, "guarantee");
     json_str(j, c->guarantee);
+    if (c->clamped_at != U128_INF) {
+        json_key(j, "clamped_at");
+        json_u128(j, c->clamped_at);
+    }
     json_key(j, "query");
     json_str(j, cq_text(&q->p->arena, q->query));
     if (c->thresholded) {
@@ -409,7 +413,7 @@ static enum status make_table(struct prepared *p, const struct released *x,
         const struct answer *y = &x[i].answer;
         t[i] = (struct table_count){
             k->vals, y->numbers.p, k->n_cols ? group_count(k, y) : 1,
-            y->has_error && isfinite(y->p95) ? y->p95 : -1};
+            y->has_error && isfinite(y->p95) ? y->p95 : -1, false};
         if (k->found)
             TRY(found_values(&x[i], &t[i].keys, err));
     }

@@ -76,6 +76,19 @@ static enum status group_counts(struct count *q, struct evaluated *data,
     return OK;
 }
 
+/* Says so if a number is what counts are clamped at. */
+static void tell_clamped(const u128 *counts, size_t n, bool found,
+                         struct json *j, struct table_count *out)
+{
+    u128 most = count_limit(found ? 1 : n, false);
+    for (size_t i = 0; i < n && !out->clamped; i++)
+        out->clamped = counts[i] >= most;
+    if (!out->clamped)
+        return;
+    json_key(j, "clamped_at");
+    json_u128(j, most);
+}
+
 static enum status count_it(struct count *q, struct evaluated *data,
                             const struct engine *e, struct group_keys *k,
                             struct json *j, struct table_count *out,
@@ -95,6 +108,7 @@ static enum status count_it(struct count *q, struct evaluated *data,
         json_key(j, "count");
         json_raw(j, out->numbers[0]);
     }
+    tell_clamped(counts, k->n_cols ? k->n : 1, k->found, j, out);
     json_key(j, "engine");
     json_cstr(j, evaluated_engine(data));
     json_key(j, "query");
@@ -146,6 +160,12 @@ static enum status count_all(struct prepared *p, struct evaluated *data,
     TRY(answer_table_make(&p->arena, &p->after, keys[0].n_cols, c, p->n_counts,
                           &t, err));
     report_table(p, &t, c, &w.json, &out->text);
+    for (size_t i = 0; i < p->n_counts; i++)
+        if (c[i].clamped) {
+            sb_cstr(&out->text, "That is where counts are clamped: there are "
+                                "as many or more.\n");
+            break;
+        }
     counts_end(&w);
     return OK;
 }
