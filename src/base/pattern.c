@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-enum kind { CHAR, ANY, SET, SPLIT, JUMP, BEGIN, END, MATCH };
+enum pattern_kind { CHAR, ANY, SET, SPLIT, JUMP, BEGIN, END, MATCH };
 
 enum { NONE = UINT16_MAX, MAX_DEPTH = 50, MAX_REPEAT = 255 };
 
-struct reader {
+struct pattern_reader {
     struct pattern *p;
     const char *s;
     size_t n, at;
@@ -30,7 +30,7 @@ struct fragment {
 };
 #define NO_EXIT UINT32_MAX
 
-static void refuse(struct reader *r, const char *why)
+static void refuse(struct pattern_reader *r, const char *why)
 {
     if (!r->why)
         r->why = why;
@@ -66,17 +66,17 @@ static uint32_t lower(uint32_t c)
     return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
 
-static bool at_end(const struct reader *r)
+static bool at_end(const struct pattern_reader *r)
 {
     return r->why || r->at == r->n;
 }
 
-static bool peek(const struct reader *r, char c)
+static bool peek(const struct pattern_reader *r, char c)
 {
     return !at_end(r) && r->s[r->at] == c;
 }
 
-static bool take(struct reader *r, char c)
+static bool take(struct pattern_reader *r, char c)
 {
     bool yes = peek(r, c);
     r->at += yes;
@@ -92,7 +92,7 @@ static uint16_t *exit_of(struct pattern *p, uint32_t e)
     return e % 2 ? &s->out1 : &s->out;
 }
 
-static uint16_t new_state(struct reader *r, enum kind kind)
+static uint16_t new_state(struct pattern_reader *r, enum pattern_kind kind)
 {
     if (r->p->n_states == PATTERN_STATES) {
         refuse(r, "the pattern is too large");
@@ -129,7 +129,7 @@ static void join_lists(struct pattern *p, struct fragment *a,
     a->last = b->last;
 }
 
-static struct fragment single(struct reader *r, enum kind kind)
+static struct fragment single(struct pattern_reader *r, enum pattern_kind kind)
 {
     uint16_t s = new_state(r, kind);
     uint32_t e = 2u * s;
@@ -137,7 +137,7 @@ static struct fragment single(struct reader *r, enum kind kind)
 }
 
 /* A state that goes to `to` or elsewhere; its other exit dangles. */
-static struct fragment split(struct reader *r, uint16_t to)
+static struct fragment split(struct pattern_reader *r, uint16_t to)
 {
     uint16_t s = new_state(r, SPLIT);
     r->p->states[s].out = to;
@@ -145,7 +145,7 @@ static struct fragment split(struct reader *r, uint16_t to)
     return (struct fragment){s, e, e};
 }
 
-static struct fragment sequence(struct reader *r, struct fragment a,
+static struct fragment sequence(struct pattern_reader *r, struct fragment a,
                                 struct fragment b)
 {
     patch(r->p, &a, b.start);
@@ -155,7 +155,7 @@ static struct fragment sequence(struct reader *r, struct fragment a,
 /* --- sets ------------------------------------------------------------------
  */
 
-static void add_range(struct reader *r, uint32_t lo, uint32_t hi)
+static void add_range(struct pattern_reader *r, uint32_t lo, uint32_t hi)
 {
     if (r->p->n_ranges == PATTERN_RANGES)
         refuse(r, "the pattern is too large");
@@ -174,7 +174,7 @@ static const struct class
     {"word", "azAZ09__"},
 };
 
-static bool add_class(struct reader *r, const char *name, size_t n)
+static bool add_class(struct pattern_reader *r, const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         const char *c = classes[i].ranges;
@@ -203,7 +203,7 @@ static const char *class_of_escape(char c)
 }
 
 /* After a backslash: the character it stands for. */
-static uint32_t escaped(struct reader *r)
+static uint32_t escaped(struct pattern_reader *r)
 {
     char c = at_end(r) ? 0 : r->s[r->at];
     if (c == 'n' || c == 't' || c == 'r') {
@@ -220,7 +220,7 @@ static uint32_t escaped(struct reader *r)
 }
 
 /* One end of a range, or a whole class: then *whole. */
-static uint32_t set_item(struct reader *r, bool *whole)
+static uint32_t set_item(struct pattern_reader *r, bool *whole)
 {
     *whole = false;
     if (r->n - r->at > 1 && r->s[r->at] == '[' &&
@@ -249,7 +249,7 @@ static uint32_t set_item(struct reader *r, bool *whole)
     return 0;
 }
 
-static void set_items(struct reader *r)
+static void set_items(struct pattern_reader *r)
 {
     bool first = true, whole;
     while (!at_end(r) && (first || !peek(r, ']'))) {
@@ -270,7 +270,7 @@ static void set_items(struct reader *r)
         refuse(r, "a bracket is not closed");
 }
 
-static struct fragment set(struct reader *r)
+static struct fragment set(struct pattern_reader *r)
 {
     struct fragment f = single(r, SET);
     struct pattern_state *s = &r->p->states[f.start];
@@ -281,7 +281,8 @@ static struct fragment set(struct reader *r)
     return f;
 }
 
-static struct fragment class_set(struct reader *r, const char *class, bool not )
+static struct fragment class_set(struct pattern_reader *r, const char *class,
+                                 bool not )
 {
     struct fragment f = single(r, SET);
     struct pattern_state *s = &r->p->states[f.start];
@@ -295,16 +296,16 @@ static struct fragment class_set(struct reader *r, const char *class, bool not )
 /* --- atoms -----------------------------------------------------------------
  */
 
-static struct fragment alternatives(struct reader *r);
+static struct fragment alternatives(struct pattern_reader *r);
 
-static struct fragment literal(struct reader *r, uint32_t c)
+static struct fragment literal(struct pattern_reader *r, uint32_t c)
 {
     struct fragment f = single(r, CHAR);
     r->p->states[f.start].c = r->p->ignore_case ? lower(c) : c;
     return f;
 }
 
-static struct fragment group(struct reader *r)
+static struct fragment group(struct pattern_reader *r)
 {
     if (take(r, '?') && !take(r, ':'))
         refuse(r, "only (?: may follow a bracket with a question mark");
@@ -317,7 +318,7 @@ static struct fragment group(struct reader *r)
     return f;
 }
 
-static struct fragment after_backslash(struct reader *r)
+static struct fragment after_backslash(struct pattern_reader *r)
 {
     const char *class = at_end(r) ? NULL : class_of_escape(r->s[r->at]);
     if (!class || r->similar)
@@ -326,7 +327,7 @@ static struct fragment after_backslash(struct reader *r)
 }
 
 /* % and _ of SIMILAR TO. */
-static struct fragment similar_any(struct reader *r, bool many)
+static struct fragment similar_any(struct pattern_reader *r, bool many)
 {
     struct fragment f = single(r, ANY);
     if (!many)
@@ -336,7 +337,7 @@ static struct fragment similar_any(struct reader *r, bool many)
     return s;
 }
 
-static struct fragment atom(struct reader *r)
+static struct fragment atom(struct pattern_reader *r)
 {
     char c = r->s[r->at];
     if (strchr("*+?", c) || (c == '{' && r->n - r->at > 1 &&
@@ -366,7 +367,7 @@ struct times {
     unsigned least, most; /* most 0: without limit */
 };
 
-static unsigned number(struct reader *r)
+static unsigned number(struct pattern_reader *r)
 {
     unsigned v = 0;
     while (!at_end(r) && r->s[r->at] >= '0' && r->s[r->at] <= '9' &&
@@ -377,13 +378,13 @@ static unsigned number(struct reader *r)
     return v;
 }
 
-static bool digit_follows(const struct reader *r)
+static bool digit_follows(const struct pattern_reader *r)
 {
     return r->n - r->at > 1 && r->s[r->at + 1] >= '0' && r->s[r->at + 1] <= '9';
 }
 
 /* {m}, {m,}, {m,n} */
-static struct times braces(struct reader *r)
+static struct times braces(struct pattern_reader *r)
 {
     struct times t;
     r->at++;
@@ -401,7 +402,7 @@ static struct times braces(struct reader *r)
     return t;
 }
 
-static bool repetition(struct reader *r, struct times *t)
+static bool repetition(struct pattern_reader *r, struct times *t)
 {
     if (take(r, '*'))
         *t = (struct times){0, 0};
@@ -421,7 +422,7 @@ static bool repetition(struct reader *r, struct times *t)
 }
 
 /* The atom at `from` once more. */
-static struct fragment copy(struct reader *r, size_t from, size_t to)
+static struct fragment copy(struct pattern_reader *r, size_t from, size_t to)
 {
     r->at = from;
     struct fragment f = atom(r);
@@ -429,21 +430,21 @@ static struct fragment copy(struct reader *r, size_t from, size_t to)
     return f;
 }
 
-static struct fragment optional(struct reader *r, struct fragment f)
+static struct fragment optional(struct pattern_reader *r, struct fragment f)
 {
     struct fragment s = split(r, f.start);
     join_lists(r->p, &s, &f);
     return s;
 }
 
-static struct fragment star(struct reader *r, struct fragment f)
+static struct fragment star(struct pattern_reader *r, struct fragment f)
 {
     struct fragment s = split(r, f.start);
     patch(r->p, &f, s.start);
     return s;
 }
 
-static struct fragment repeated(struct reader *r, struct fragment f,
+static struct fragment repeated(struct pattern_reader *r, struct fragment f,
                                 struct times t, size_t from, size_t to)
 {
     struct fragment all = f;
@@ -459,7 +460,7 @@ static struct fragment repeated(struct reader *r, struct fragment f,
     return all;
 }
 
-static struct fragment piece(struct reader *r)
+static struct fragment piece(struct pattern_reader *r)
 {
     struct times t;
     size_t from = r->at;
@@ -476,7 +477,7 @@ static struct fragment piece(struct reader *r)
     return f;
 }
 
-static struct fragment branch(struct reader *r)
+static struct fragment branch(struct pattern_reader *r)
 {
     struct fragment f = single(r, JUMP);
     while (!at_end(r) && !peek(r, '|') && !peek(r, ')'))
@@ -484,7 +485,7 @@ static struct fragment branch(struct reader *r)
     return f;
 }
 
-static struct fragment alternatives(struct reader *r)
+static struct fragment alternatives(struct pattern_reader *r)
 {
     struct fragment f = branch(r);
     while (take(r, '|')) {
@@ -501,7 +502,7 @@ static struct fragment alternatives(struct reader *r)
 const char *pattern_compile(struct pattern *p, const char *text, size_t n,
                             enum pattern_syntax syntax, bool ignore_case)
 {
-    struct reader r = {
+    struct pattern_reader r = {
         .p = p, .s = text, .n = n, .similar = syntax == PATTERN_SIMILAR};
     p->n_states = p->n_ranges = 0;
     p->ignore_case = ignore_case;

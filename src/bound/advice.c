@@ -15,7 +15,7 @@
 enum { MAX_SET = 3, MAX_CANDIDATES = 200, MAX_ADVICE = 6, LARGE = 1000 };
 enum { GUESS = 7 }; /* stands for k where a plan must be chosen */
 
-struct candidate {
+struct advice_candidate {
     uint32_t table, x, y;
     bool has_x;    /* false: a bound on distinct values */
     bool constant; /* x is a constant in the query: less natural */
@@ -27,7 +27,7 @@ struct adviser {
     const struct upper *up;
     struct work *work;
     struct bound *out;
-    struct candidate list[MAX_CANDIDATES];
+    struct advice_candidate list[MAX_CANDIDATES];
     uint32_t n;
     struct tab trial; /* the query with the dependencies under trial */
     uint32_t set[MAX_SET];
@@ -46,10 +46,10 @@ struct poly {
 
 /* --- candidates ----------------------------------------------------------- */
 
-static void add_candidate(struct adviser *s, struct candidate c)
+static void add_candidate(struct adviser *s, struct advice_candidate c)
 {
     for (uint32_t i = 0; i < s->n; i++) {
-        struct candidate *o = &s->list[i];
+        struct advice_candidate *o = &s->list[i];
         if (o->table == c.table && o->has_x == c.has_x && o->y == c.y &&
             (!c.has_x || o->x == c.x)) {
             o->constant &= c.constant;
@@ -68,10 +68,10 @@ static void list_candidates(struct adviser *s, bool with_x)
         const struct table *tb = &t->q->schema->tables.p[at->table];
         uint32_t width = (uint32_t)tb->n_cols;
         if (!with_x && at->n > width) /* a bag: only rows can be bounded */
-            add_candidate(s, (struct candidate){at->table, 0, width, false,
-                                                false, width});
+            add_candidate(s, (struct advice_candidate){at->table, 0, width,
+                                                       false, false, width});
         for (uint32_t y = 0; y < width && y < at->n; y++) {
-            struct candidate c = {at->table, 0, y, with_x, false, width};
+            struct advice_candidate c = {at->table, 0, y, with_x, false, width};
             if (t->flag[at->el[y]] & EL_CONST)
                 continue;
             if (!with_x)
@@ -88,7 +88,7 @@ static void list_candidates(struct adviser *s, bool with_x)
 
 static int by_nature(const void *p, const void *q)
 {
-    const struct candidate *a = p, *b = q;
+    const struct advice_candidate *a = p, *b = q;
     if (a->has_x != b->has_x)
         return a->has_x ? -1 : 1;
     if (a->constant != b->constant)
@@ -116,7 +116,7 @@ static enum status try_set(struct adviser *s, struct steps *st, vset *goal,
     for (size_t i = 0; i < t->n_deps; i++)
         s->trial.deps[i] = t->deps[i];
     for (uint32_t i = 0; i < s->n_set; i++) {
-        struct candidate *c = &s->list[s->set[i]];
+        struct advice_candidate *c = &s->list[s->set[i]];
         s->trial.deps[t->n_deps + i] = (struct dep){.table = c->table,
                                                     .n_x = c->has_x,
                                                     .n_y = 1,
@@ -188,13 +188,13 @@ static enum status row_bound(struct adviser *s, const struct steps *st,
                              vset goal, uint32_t atom, struct monomial *m,
                              struct err *err)
 {
-    struct plan p = {0};
+    struct step_plan p = {0};
     size_t first = s->up->t->n_deps;
-    TRY(plan_find(s->a, st, row_vars(st, s->up->t, atom), goal, s->work, &p,
-                  err));
+    TRY(steps_plan(s->a, st, row_vars(st, s->up->t, atom), goal, s->work, &p,
+                   err));
     *m = (struct monomial){.coef = 1};
     for (size_t i = 0; i < p.n_steps; i++) {
-        const struct step *e = &st->p[p.steps[i]];
+        const struct degree_step *e = &st->p[p.steps[i]];
         long which = e->why == STEP_DEP ? e->dep - s->trial.deps : -1;
         if (which >= (long)first)
             m->exp[(size_t)which - first]++;
@@ -291,7 +291,7 @@ static void print_set(struct sb *b, const struct adviser *s)
 {
     const struct schema *sc = s->up->t->q->schema;
     for (uint32_t i = 0; i < s->n_set; i++) {
-        const struct candidate *c = &s->list[s->set[i]];
+        const struct advice_candidate *c = &s->list[s->set[i]];
         const struct table *t = &sc->tables.p[c->table];
         if (i > 0)
             sb_cstr(b, "; ");
@@ -303,11 +303,11 @@ static void print_set(struct sb *b, const struct adviser *s)
         sb_str(b, t->name);
         sb_cstr(b, ": ");
         if (c->has_x)
-            words_column(b, t, c->x);
+            bound_print_column(b, t, c->x);
         else
             sb_cstr(b, "()");
         sb_cstr(b, " -> ");
-        words_column(b, t, c->y);
+        bound_print_column(b, t, c->y);
         sb_cstr(b, " <= ");
         print_letter(b, i, s->n_set, 1);
     }
@@ -372,8 +372,8 @@ static enum status sets_of(struct adviser *s, uint32_t size, uint32_t first,
     return OK;
 }
 
-enum status advice_make(struct arena *a, const struct upper *up,
-                        struct work *work, struct bound *out, struct err *err)
+enum status bound_advise(struct arena *a, const struct upper *up,
+                         struct work *work, struct bound *out, struct err *err)
 {
     u128 now = upper_max(up);
     if (up->t->unsat || (now != U128_INF && now < LARGE))

@@ -7,8 +7,8 @@
 
 /* Fills out->advice: dependencies that would make the bound finite, or, if
  * it is finite but large, smaller. */
-enum status advice_make(struct arena *a, const struct upper *up,
-                        struct work *work, struct bound *out,
-                        struct err *err) WARN_UNUSED;
+enum status bound_advise(struct arena *a, const struct upper *up,
+                         struct work *work, struct bound *out,
+                         struct err *err) WARN_UNUSED;
 
 #endif

@@ -108,39 +108,40 @@ static enum status upper_side(struct analysis *s, struct err *err)
 /* --- lower bounds --------------------------------------------------------- */
 
 static enum status lower_of(struct analysis *s, struct bound_relation *r,
-                            struct lower *l, bool *unbounded, struct err *err)
+                            struct witness_search *l, bool *unbounded,
+                            struct err *err)
 {
     u128 *most = NEWS(s->a, u128, s->up.t->n_atoms + 1);
     if (!most)
         return err_nomem(err);
     for (uint32_t i = 0; i < s->up.t->n_atoms; i++)
         most[i] = s->up.atoms[i].lp;
-    *l = (struct lower){.a = s->a,
-                        .q = s->q,
-                        .t = s->up.t,
-                        .most = most,
-                        .cases = s->up.cases,
-                        .n_cases = s->up.n_cases,
-                        .check_steps = CHECK_STEPS,
-                        .table = r->table,
-                        .target = r->upper};
+    *l = (struct witness_search){.a = s->a,
+                                 .q = s->q,
+                                 .t = s->up.t,
+                                 .most = most,
+                                 .cases = s->up.cases,
+                                 .n_cases = s->up.n_cases,
+                                 .check_steps = CHECK_STEPS,
+                                 .table = r->table,
+                                 .target = r->upper};
     struct work work = {.left = s->opt->work ? s->opt->work : LOWER_WORK};
     l->work = &work;
     *unbounded = false;
     TRY(kinds_make(s->a, s->up.t, &l->kinds, err));
     if (r->upper == U128_INF)
-        TRY(lower_pump(l, s->opt->witness_n, unbounded, err));
+        TRY(witness_pump(l, s->opt->witness_n, unbounded, err));
     if (*unbounded)
         return OK;
     u128 enough = s->opt->witness_n > 16 ? s->opt->witness_n : 16;
     if (l->target == U128_INF)
         l->target = enough;
-    TRY(lower_glue(l, err));
+    TRY(witness_glue(l, err));
     if (l->best < l->target)
-        TRY(lower_blowup(l, err));
+        TRY(witness_blowup(l, err));
     if (l->best < l->target)
-        TRY(lower_search(l, err));
-    return l->best == 0 ? lower_canonical(l, err) : OK;
+        TRY(witness_search(l, err));
+    return l->best == 0 ? witness_canonical(l, err) : OK;
 }
 
 static enum status lower_side(struct analysis *s, struct err *err)
@@ -150,7 +151,7 @@ static enum status lower_side(struct analysis *s, struct err *err)
         return OK;
     for (size_t i = 0; i < b->n_relations; i++) {
         struct bound_relation *r = &b->relations[i];
-        struct lower l;
+        struct witness_search l;
         bool unbounded;
         if (!r->is_private || r->upper == 0)
             continue;
@@ -182,6 +183,6 @@ enum status bound_analyze(struct arena *a, const struct cq *q,
     out->exact = out->lower == out->upper;
     struct work words = {.left = ADVICE_WORK};
     if (opt->want_advice)
-        TRY(advice_make(a, &s.up, &words, out, err));
-    return opt->want_words ? explain_make(a, &s.up, out, err) : OK;
+        TRY(bound_advise(a, &s.up, &words, out, err));
+    return opt->want_words ? bound_explain(a, &s.up, out, err) : OK;
 }

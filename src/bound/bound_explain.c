@@ -4,7 +4,7 @@
  */
 #include "bound/bound_explain.h"
 
-void words_column(struct sb *b, const struct table *t, uint32_t col)
+void bound_print_column(struct sb *b, const struct table *t, uint32_t col)
 {
     if (col < t->n_cols && t->cols[col].name.n > 0)
         sb_str(b, t->cols[col].name);
@@ -12,7 +12,7 @@ void words_column(struct sb *b, const struct table *t, uint32_t col)
         sb_printf(b, "%u", col + 1);
 }
 
-void words_element(struct sb *b, const struct tab *t, uint32_t e)
+void bound_print_element(struct sb *b, const struct tab *t, uint32_t e)
 {
     if (t->flag[e] & EL_CONST)
         value_print(b, &t->q->consts[e]);
@@ -22,7 +22,7 @@ void words_element(struct sb *b, const struct tab *t, uint32_t e)
         sb_char(b, '_');
 }
 
-void words_atom(struct sb *b, const struct tab *t, uint32_t i)
+void bound_print_atom(struct sb *b, const struct tab *t, uint32_t i)
 {
     const struct tab_atom *at = &t->atoms[i];
     const struct table *tb = &t->q->schema->tables.p[at->table];
@@ -31,7 +31,7 @@ void words_atom(struct sb *b, const struct tab *t, uint32_t i)
     for (uint32_t j = 0; j < at->n && j < tb->n_cols; j++) {
         if (j > 0)
             sb_char(b, ',');
-        words_element(b, t, at->el[j]);
+        bound_print_element(b, t, at->el[j]);
     }
     sb_char(b, ')');
 }
@@ -51,12 +51,12 @@ static void say_vars(struct sb *b, const struct upper *up, vset set)
         if (!first)
             sb_cstr(b, ", ");
         first = false;
-        words_element(b, up->t, up->steps.el[v]);
+        bound_print_element(b, up->t, up->steps.el[v]);
     }
 }
 
 static void say_reason(struct sb *b, const struct upper *up,
-                       const struct step *st)
+                       const struct degree_step *st)
 {
     const struct table *tb;
     switch (st->why) {
@@ -84,7 +84,7 @@ static void say_plan(struct sb *b, const struct upper *up, uint32_t i)
     vset known = steps_set(&up->steps, up->t->atoms[i].el, up->t->atoms[i].n);
     known = steps_closure_fd(&up->steps, known);
     for (size_t k = 0; k < at->path.n_steps; k++) {
-        const struct step *st = &up->steps.p[at->path.steps[k]];
+        const struct degree_step *st = &up->steps.p[at->path.steps[k]];
         sb_cstr(b, "      ");
         say_vars(b, up, st->y & ~known);
         sb_cstr(b, ": at most ");
@@ -102,7 +102,7 @@ static void say_atom(struct sb *b, const struct upper *up, uint32_t i)
     const struct upper_atom *at = &up->atoms[i];
     vset row = steps_set(&up->steps, up->t->atoms[i].el, up->t->atoms[i].n);
     sb_cstr(b, "    as ");
-    words_atom(b, up->t, i);
+    bound_print_atom(b, up->t, i);
     if (at->lp == U128_INF) {
         sb_cstr(b, " it fixes nothing that leads to ");
         say_vars(b, up, up->goal & ~steps_closure(&up->steps, row));
@@ -174,8 +174,8 @@ static void say_all(struct sb *b, const struct upper *up,
                    "may not be the smallest.\n");
 }
 
-enum status explain_make(struct arena *a, const struct upper *up,
-                         struct bound *out, struct err *err)
+enum status bound_explain(struct arena *a, const struct upper *up,
+                          struct bound *out, struct err *err)
 {
     struct sb b;
     sb_init(&b, a);

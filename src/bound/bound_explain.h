@@ -6,12 +6,12 @@
 #include "bound/upper.h"
 
 /* Fills out->explanation. */
-enum status explain_make(struct arena *a, const struct upper *up,
-                         struct bound *out, struct err *err) WARN_UNUSED;
+enum status bound_explain(struct arena *a, const struct upper *up,
+                          struct bound *out, struct err *err) WARN_UNUSED;
 
 /* Name of a column, or its position from 1 when it has none. */
-void words_column(struct sb *b, const struct table *t, uint32_t col);
-void words_element(struct sb *b, const struct tab *t, uint32_t e);
-void words_atom(struct sb *b, const struct tab *t, uint32_t i);
+void bound_print_column(struct sb *b, const struct table *t, uint32_t col);
+void bound_print_element(struct sb *b, const struct tab *t, uint32_t e);
+void bound_print_atom(struct sb *b, const struct tab *t, uint32_t i);
 
 #endif

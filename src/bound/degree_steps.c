@@ -5,7 +5,7 @@
  */
 #include "bound/degree_steps.h"
 
-struct builder {
+struct steps_builder {
     struct arena *a;
     const struct tab *t;
     const bool *atoms;
@@ -13,7 +13,7 @@ struct builder {
     size_t cap;
 };
 
-static bool in_use(const struct builder *b, uint32_t atom)
+static bool in_use(const struct steps_builder *b, uint32_t atom)
 {
     return !b->atoms || b->atoms[atom];
 }
@@ -35,7 +35,7 @@ static bool is_const(const struct tab *t, uint32_t e)
 }
 
 /* All elements that the constraint reads get numbers, or it is not used. */
-static bool number_all(struct builder *b, const uint32_t *els, uint32_t n)
+static bool number_all(struct steps_builder *b, const uint32_t *els, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (!is_const(b->t, els[i]) && !number(b->s, els[i]))
@@ -52,7 +52,7 @@ vset steps_set(const struct steps *s, const uint32_t *els, uint32_t n)
     return set;
 }
 
-static void number_inputs(struct builder *b)
+static void number_inputs(struct steps_builder *b)
 {
     const struct tab *t = b->t;
     for (uint32_t i = 0; i < t->n_atoms; i++)
@@ -68,7 +68,7 @@ static void number_inputs(struct builder *b)
         number_all(b, t->calcs[i].in, t->calcs[i].n_in);
 }
 
-static void add_step(struct builder *b, struct step st)
+static void add_step(struct steps_builder *b, struct degree_step st)
 {
     st.y |= st.x;
     if (st.y == st.x || b->s->n == b->cap)
@@ -76,11 +76,11 @@ static void add_step(struct builder *b, struct step st)
     b->s->p[b->s->n++] = st;
 }
 
-static void add_dep(struct builder *b, uint32_t atom, const struct dep *d)
+static void add_dep(struct steps_builder *b, uint32_t atom, const struct dep *d)
 {
     const struct tab *t = b->t;
     const struct tab_atom *at = &t->atoms[atom];
-    struct step st = {.k = d->k, .atom = atom, .dep = d};
+    struct degree_step st = {.k = d->k, .atom = atom, .dep = d};
     for (uint32_t c = 0; c < d->n_x; c++) {
         uint32_t e = at->el[d->x[c]];
         if (!is_const(t, e) && b->s->of_el[e] < 0)
@@ -92,9 +92,9 @@ static void add_dep(struct builder *b, uint32_t atom, const struct dep *d)
     add_step(b, st);
 }
 
-static void add_calc(struct builder *b, const struct tab_calc *c)
+static void add_calc(struct steps_builder *b, const struct tab_calc *c)
 {
-    struct step st = {.k = 1, .why = STEP_CALC, .atom = NO_ATOM};
+    struct degree_step st = {.k = 1, .why = STEP_CALC, .atom = NO_ATOM};
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!is_const(b->t, c->in[i]) && b->s->of_el[c->in[i]] < 0)
             return;
@@ -130,12 +130,12 @@ static void narrow(const struct tab *t, uint32_t e, const struct tab_cmp *c,
 
 /* PRIVACY: only for a variable declared as a whole number; an undeclared
  * column may hold fractions. */
-static void add_interval(struct builder *b, uint32_t i)
+static void add_interval(struct steps_builder *b, uint32_t i)
 {
     const struct tab *t = b->t;
     uint32_t e = b->s->el[i];
     enum type type = t->var[e] < 0 ? T_UNKNOWN : t->q->vars[t->var[e]].type;
-    struct step st = {.y = vset_one(i), .atom = NO_ATOM, .k = 2};
+    struct degree_step st = {.y = vset_one(i), .atom = NO_ATOM, .k = 2};
     if (type == T_BOOL && t->flag[e] & EL_NONNULL) {
         st.why = STEP_BOOL;
         add_step(b, st);
@@ -157,10 +157,10 @@ enum status steps_of_tab(struct arena *a, const struct tab *t,
                          const bool *atoms, const bool *keep, struct steps *out,
                          struct err *err)
 {
-    struct builder b = {.a = a, .t = t, .atoms = atoms, .s = out};
+    struct steps_builder b = {.a = a, .t = t, .atoms = atoms, .s = out};
     *out = (struct steps){.n = 0};
     b.cap = (size_t)t->n_atoms * t->n_deps + t->n_calcs + 2 * MAX_VARS;
-    out->p = NEWS(a, struct step, b.cap);
+    out->p = NEWS(a, struct degree_step, b.cap);
     out->of_el = NEWS(a, int32_t, t->n_el);
     if (!out->p || !out->of_el)
         return err_nomem(err);
@@ -186,7 +186,7 @@ static vset closure(const struct steps *s, vset d, bool fd_only)
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < s->n; i++) {
-            const struct step *st = &s->p[i];
+            const struct degree_step *st = &s->p[i];
             if ((fd_only && st->k != 1) || !vset_sub(st->x, d) ||
                 vset_sub(st->y, d))
                 continue;

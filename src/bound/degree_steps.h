@@ -10,7 +10,7 @@
 
 enum step_why { STEP_DEP, STEP_INTERVAL, STEP_BOOL, STEP_CALC };
 
-struct step {
+struct degree_step {
     vset x, y; /* y contains x */
     u128 k;
     enum step_why why;
@@ -19,7 +19,7 @@ struct step {
 };
 
 struct steps {
-    struct step *p;
+    struct degree_step *p;
     size_t n;
     uint32_t n_vars;       /* variables that matter, renumbered */
     uint32_t el[MAX_VARS]; /* their elements */
@@ -45,29 +45,29 @@ vset steps_closure_fd(const struct steps *s, vset from);
  * of the k. U128_INF: there is none. `work` bounds the states visited; when
  * it ends the best plan known is given. path (may be NULL) gets the steps.
  */
-struct plan {
+struct step_plan {
     u128 cost;
     uint32_t *steps;
     size_t n_steps;
 };
-enum status plan_find(struct arena *a, const struct steps *s, vset from,
-                      vset goal, struct work *work, struct plan *out,
-                      struct err *err) WARN_UNUSED;
+enum status steps_plan(struct arena *a, const struct steps *s, vset from,
+                       vset goal, struct work *work, struct step_plan *out,
+                       struct err *err) WARN_UNUSED;
 /* The corrected formula of the paper: product over the goal of the cheapest
  * walks of single-variable steps. */
-u128 walk_product(const struct steps *s, vset from, vset goal);
+u128 steps_walk_product(const struct steps *s, vset from, vset goal);
 
 /*
  * The polymatroid bound: floor(exp(max g(goal))). `known` is a bound that
  * holds already; the result is never larger. The value rests on a dual
  * certificate checked in rationals; GLPK only proposes it.
  */
-enum status lp_bound(struct arena *a, const struct steps *s, vset from,
+enum status upper_lp(struct arena *a, const struct steps *s, vset from,
                      vset goal, u128 known, struct work *work, u128 *out,
                      struct err *err) WARN_UNUSED;
 
 /* The smallest of PLAN and LP. */
-enum status outputs_bound(struct arena *a, const struct steps *s, vset from,
+enum status steps_outputs(struct arena *a, const struct steps *s, vset from,
                           vset goal, struct work *work, u128 *out,
                           struct err *err) WARN_UNUSED;
 

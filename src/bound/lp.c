@@ -310,7 +310,7 @@ static enum status solve(struct arena *a, const struct steps *s, vset from,
     return OK;
 }
 
-enum status lp_bound(struct arena *a, const struct steps *s, vset from,
+enum status upper_lp(struct arena *a, const struct steps *s, vset from,
                      vset goal, u128 known, struct work *work, u128 *out,
                      struct err *err)
 {
@@ -324,11 +324,11 @@ enum status lp_bound(struct arena *a, const struct steps *s, vset from,
     return st;
 }
 
-enum status outputs_bound(struct arena *a, const struct steps *s, vset from,
+enum status steps_outputs(struct arena *a, const struct steps *s, vset from,
                           vset goal, struct work *work, u128 *out,
                           struct err *err)
 {
-    struct plan p;
-    TRY(plan_find(a, s, from, goal, work, &p, err));
-    return lp_bound(a, s, from, goal, p.cost, work, out, err);
+    struct step_plan p;
+    TRY(steps_plan(a, s, from, goal, work, &p, err));
+    return upper_lp(a, s, from, goal, p.cost, work, out, err);
 }

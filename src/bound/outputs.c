@@ -47,7 +47,7 @@ static enum status outputs(struct arena *a, const struct cq *q, aset atoms,
             t->calcs[n++] = t->calcs[i];
     t->n_calcs = n;
     TRY(steps_of_tab(a, t, use, keep, &s, err));
-    return outputs_bound(a, &s, numbers(&s, q, fixed), numbers(&s, q, goal),
+    return steps_outputs(a, &s, numbers(&s, q, fixed), numbers(&s, q, goal),
                          &work, out, err);
 }
 

@@ -33,7 +33,7 @@ struct tightener {
     u128 best;
 };
 
-struct set { /* one set S under study */
+struct part_set { /* one set S under study */
     struct tightener *t;
     struct glue gl;
     unsigned alive;             /* copies that are not dominated */
@@ -101,8 +101,8 @@ static enum status pick_atoms(struct tightener *t, uint32_t table, bool *fits,
 /* --- groups --------------------------------------------------------------- */
 
 /* Cells known whatever the group does: of b, and of the other copies. */
-static enum status known_cells(const struct set *s, unsigned group, bool **out,
-                               struct err *err)
+static enum status known_cells(const struct part_set *s, unsigned group,
+                               bool **out, struct err *err)
 {
     const struct tab *g = s->gl.g, *phi = s->t->phi;
     bool *known = NEWS(s->t->a, bool, g->n_el);
@@ -117,7 +117,7 @@ static enum status known_cells(const struct set *s, unsigned group, bool **out,
     return OK;
 }
 
-static bool same_in_group(const struct set *s, unsigned group, uint32_t e,
+static bool same_in_group(const struct part_set *s, unsigned group, uint32_t e,
                           uint32_t f)
 {
     for (uint32_t c = 0; c < s->gl.n; c++)
@@ -127,7 +127,7 @@ static bool same_in_group(const struct set *s, unsigned group, uint32_t e,
 }
 
 /* phi with what is equal in every copy of the group made equal. */
-static enum status group_query(const struct set *s, unsigned group,
+static enum status group_query(const struct part_set *s, unsigned group,
                                struct tab **out, struct err *err)
 {
     const struct tab *phi = s->t->phi;
@@ -141,8 +141,8 @@ static enum status group_query(const struct set *s, unsigned group,
     return tab_settle(s->t->a, *out, err);
 }
 
-static bool is_fixed(const struct set *s, unsigned group, const bool *known,
-                     uint32_t e)
+static bool is_fixed(const struct part_set *s, unsigned group,
+                     const bool *known, uint32_t e)
 {
     uint32_t at = NO_EL;
     for (uint32_t c = 0; c < s->gl.n; c++) {
@@ -156,7 +156,7 @@ static bool is_fixed(const struct set *s, unsigned group, const bool *known,
     return known[at] || s->gl.g->flag[at] & EL_CONST;
 }
 
-static enum status group_bound(struct set *s, unsigned group, u128 *out,
+static enum status group_bound(struct part_set *s, unsigned group, u128 *out,
                                struct err *err)
 {
     struct tab *q;
@@ -177,14 +177,15 @@ static enum status group_bound(struct set *s, unsigned group, u128 *out,
             from |= steps_set(&st, &r, 1);
     }
     vset goal = steps_set(&st, q->outs, q->n_outs);
-    TRY(outputs_bound(s->t->a, &st, from, goal, s->t->work, out, err));
+    TRY(steps_outputs(s->t->a, &st, from, goal, s->t->work, out, err));
     for (uint32_t c = 0; c < s->gl.n; c++)
         if (group == 1u << c && s->t->u[s->gl.atom[c]] < *out)
             *out = s->t->u[s->gl.atom[c]];
     return OK;
 }
 
-static enum status ub(struct set *s, unsigned group, u128 *out, struct err *err)
+static enum status ub(struct part_set *s, unsigned group, u128 *out,
+                      struct err *err)
 {
     struct work *w = s->t->work;
     uint64_t price = (uint64_t)s->t->phi->n_el * s->t->phi->n_el;
@@ -203,7 +204,8 @@ static enum status ub(struct set *s, unsigned group, u128 *out, struct err *err)
 /* --- partitions ----------------------------------------------------------- */
 
 /* Edges of a spanning forest of "shares an answer" between the groups. */
-static uint32_t shared(const struct set *s, const unsigned *groups, uint32_t n)
+static uint32_t shared(const struct part_set *s, const unsigned *groups,
+                       uint32_t n)
 {
     uint32_t edges = 0;
     unsigned comp[GLUE_MAX];
@@ -224,8 +226,9 @@ static uint32_t shared(const struct set *s, const unsigned *groups, uint32_t n)
     return edges;
 }
 
-static enum status partitions(struct set *s, unsigned left, unsigned *groups,
-                              uint32_t n, u128 sum, struct err *err)
+static enum status partitions(struct part_set *s, unsigned left,
+                              unsigned *groups, uint32_t n, u128 sum,
+                              struct err *err)
 {
     if (left == 0) {
         /* every group has an answer, so nothing falls below zero */
@@ -255,7 +258,7 @@ static enum status partitions(struct set *s, unsigned left, unsigned *groups,
 
 /* A match into the glued structure that has both c's and d's atom at b.
  * Filters hold where the variables are those of one copy: `home`. */
-static enum status overlaps(struct set *s, uint32_t c, uint32_t d,
+static enum status overlaps(struct part_set *s, uint32_t c, uint32_t d,
                             uint32_t home, bool *yes, struct err *err)
 {
     const struct tab *phi = s->t->phi, *g = s->gl.g;
@@ -277,7 +280,7 @@ static enum status overlaps(struct set *s, uint32_t c, uint32_t d,
     return OK;
 }
 
-static enum status find_overlaps(struct set *s, struct err *err)
+static enum status find_overlaps(struct part_set *s, struct err *err)
 {
     uint32_t homes = tab_has_filters(s->t->phi) ? s->gl.n : 1;
     for (uint32_t c = 0; c < s->gl.n; c++)
@@ -294,7 +297,7 @@ static enum status find_overlaps(struct set *s, struct err *err)
     return OK;
 }
 
-static void drop_dominated(struct set *s)
+static void drop_dominated(struct part_set *s)
 {
     s->alive = (1u << s->gl.n) - 1;
     for (uint32_t m = 0; m < s->gl.n; m++)
@@ -317,7 +320,7 @@ static enum status study_set(struct tightener *t, unsigned mask, u128 sum,
 {
     uint32_t atoms[GLUE_MAX], n = 0;
     unsigned groups[GLUE_MAX];
-    struct set *s = NEW(t->a, struct set);
+    struct part_set *s = NEW(t->a, struct part_set);
     if (!s)
         return err_nomem(err);
     for (uint32_t i = 0; i < t->n; i++)
@@ -398,9 +401,9 @@ static enum status study(struct tightener *t, u128 *out, struct err *err)
     return OK;
 }
 
-enum status tighten(struct arena *a, const struct tab *phi, uint32_t table,
-                    const u128 *u, struct work *work, u128 *out,
-                    struct err *err)
+enum status upper_tighten(struct arena *a, const struct tab *phi,
+                          uint32_t table, const u128 *u, struct work *work,
+                          u128 *out, struct err *err)
 {
     struct tightener t = {.a = a, .phi = phi, .work = work, .u = u};
     bool fits;

@@ -118,7 +118,7 @@ static enum status expand(struct dijkstra *d, uint32_t i, struct err *err)
     struct state at = d->states.p[i];
     d->states.p[i].done = true;
     for (uint32_t j = 0; j < d->s->n; j++) {
-        const struct step *st = &d->s->p[j];
+        const struct degree_step *st = &d->s->p[j];
         if (st->k == 1 || !vset_sub(st->x, at.set) ||
             vset_sub(st->y & d->useful, at.set))
             continue;
@@ -135,7 +135,7 @@ static u128 path_cost(const struct steps *s, const uint32_t *path, size_t n,
     vset d = steps_closure_fd(s, from);
     u128 cost = 1;
     for (size_t i = 0; i < n; i++) {
-        const struct step *st = &s->p[path[i]];
+        const struct degree_step *st = &s->p[path[i]];
         if (i == skip)
             continue;
         if (!vset_sub(st->x, d))
@@ -146,7 +146,7 @@ static u128 path_cost(const struct steps *s, const uint32_t *path, size_t n,
     return vset_sub(goal, d) ? cost : U128_INF;
 }
 
-static void drop_idle(const struct steps *s, struct plan *p, vset from,
+static void drop_idle(const struct steps *s, struct step_plan *p, vset from,
                       vset goal)
 {
     for (size_t i = p->n_steps; i-- > 0;) {
@@ -161,10 +161,10 @@ static void drop_idle(const struct steps *s, struct plan *p, vset from,
 
 /* Cheapest step first until the goal is reached, then needless ones out. */
 static enum status greedy(struct arena *a, const struct steps *s, vset from,
-                          vset goal, vset useful, struct plan *p,
+                          vset goal, vset useful, struct step_plan *p,
                           struct err *err)
 {
-    *p = (struct plan){.cost = U128_INF};
+    *p = (struct step_plan){.cost = U128_INF};
     p->steps = NEWS(a, uint32_t, s->n);
     if (!p->steps)
         return err_nomem(err);
@@ -184,7 +184,7 @@ static enum status greedy(struct arena *a, const struct steps *s, vset from,
     return OK;
 }
 
-static enum status trace(struct dijkstra *d, uint32_t i, struct plan *out,
+static enum status trace(struct dijkstra *d, uint32_t i, struct step_plan *out,
                          struct err *err)
 {
     size_t n = 0;
@@ -201,7 +201,7 @@ static enum status trace(struct dijkstra *d, uint32_t i, struct plan *out,
 }
 
 static enum status cheapest(struct arena *a, const struct steps *s, vset from,
-                            vset goal, struct work *work, struct plan *out,
+                            vset goal, struct work *work, struct step_plan *out,
                             struct err *err)
 {
     vset useful = useful_vars(s, goal);
@@ -229,9 +229,9 @@ static enum status cheapest(struct arena *a, const struct steps *s, vset from,
 }
 
 /* The states live in a scratch arena; the path is all that is kept. */
-enum status plan_find(struct arena *a, const struct steps *s, vset from,
-                      vset goal, struct work *work, struct plan *out,
-                      struct err *err)
+enum status steps_plan(struct arena *a, const struct steps *s, vset from,
+                       vset goal, struct work *work, struct step_plan *out,
+                       struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, a->mem);
@@ -249,7 +249,7 @@ enum status plan_find(struct arena *a, const struct steps *s, vset from,
 
 /* --- walks ---------------------------------------------------------------- */
 
-u128 walk_product(const struct steps *s, vset from, vset goal)
+u128 steps_walk_product(const struct steps *s, vset from, vset goal)
 {
     u128 dist[MAX_VARS];
     for (uint32_t v = 0; v < MAX_VARS; v++)
@@ -258,7 +258,7 @@ u128 walk_product(const struct steps *s, vset from, vset goal)
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < s->n; i++) {
-            const struct step *st = &s->p[i];
+            const struct degree_step *st = &s->p[i];
             if (vset_count(st->x) > 1)
                 continue;
             u128 d = st->x ? dist[vset_min(st->x)] : 1;

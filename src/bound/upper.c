@@ -25,10 +25,10 @@ static enum status bound_atom(struct arena *a, struct upper *u, uint32_t i,
     at->walk = at->plan = at->lp = U128_INF;
     if (!vset_sub(u->goal, steps_closure(&u->steps, from)))
         return OK;
-    at->walk = walk_product(&u->steps, from, u->goal);
-    TRY(plan_find(a, &u->steps, from, u->goal, work, &at->path, err));
+    at->walk = steps_walk_product(&u->steps, from, u->goal);
+    TRY(steps_plan(a, &u->steps, from, u->goal, work, &at->path, err));
     at->plan = at->path.cost;
-    return lp_bound(a, &u->steps, from, u->goal, at->plan, work, &at->lp, err);
+    return upper_lp(a, &u->steps, from, u->goal, at->plan, work, &at->lp, err);
 }
 
 static struct upper_table *table_entry(struct upper *u, uint32_t table)
@@ -75,7 +75,7 @@ static enum status tighten_table(struct arena *a, struct upper *u,
     if (tb->lp == U128_INF || tb->upper <= 1)
         return OK;
     u128 tight;
-    TRY(tighten(a, u->t, tb->table, each, work, &tight, err));
+    TRY(upper_tighten(a, u->t, tb->table, each, work, &tight, err));
     tb->upper = least(tb->upper, tight);
     return OK;
 }
@@ -94,7 +94,7 @@ static enum status bound_tables(struct arena *a, struct upper *u,
         tb->lp = u128_add_inf(tb->lp, u->atoms[i].lp);
     }
     /* No row can change the count by more than the count can be. */
-    TRY(outputs_bound(a, &u->steps, 0, u->goal, work, &total, err));
+    TRY(steps_outputs(a, &u->steps, 0, u->goal, work, &total, err));
     for (size_t i = 0; i < u->n_tables; i++)
         TRY(tighten_table(a, u, &u->tables[i], total, work, err));
     return OK;

@@ -8,7 +8,7 @@
 
 struct upper_atom { /* what one row in the part of this atom brings about */
     u128 walk, plan, lp;
-    struct plan path; /* the steps of plan, numbers in `steps` */
+    struct step_plan path; /* the steps of plan, numbers in `steps` */
     bool is_private;
 };
 
@@ -43,8 +43,8 @@ const struct upper_table *upper_find(const struct upper *u, uint32_t table);
  * The largest number of answers that one row of table can bring about, given
  * bounds u[i] for the atom i of phi alone. Never more than the sum of the u.
  */
-enum status tighten(struct arena *a, const struct tab *phi, uint32_t table,
-                    const u128 *u, struct work *work, u128 *out,
-                    struct err *err) WARN_UNUSED;
+enum status upper_tighten(struct arena *a, const struct tab *phi,
+                          uint32_t table, const u128 *u, struct work *work,
+                          u128 *out, struct err *err) WARN_UNUSED;
 
 #endif

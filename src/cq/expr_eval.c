@@ -188,11 +188,11 @@ static bool eval_arith(struct arena *a, const struct expr *e,
                        const struct value *v, struct value *out)
 {
     *out = value_null();
-    if (num_is(&v[0]) && num_is(&v[1]))
-        return num_binary(a, e->op, &v[0], &v[1], out);
+    if (expr_num_is(&v[0]) && expr_num_is(&v[1]))
+        return expr_num_binary(a, e->op, &v[0], &v[1], out);
     if (e->op == X_SUB && v[0].type == T_DATE && v[1].type == T_DATE) {
         struct value l = value_int(v[0].i), r = value_int(v[1].i);
-        return num_binary(a, X_SUB, &l, &r, out);
+        return expr_num_binary(a, X_SUB, &l, &r, out);
     }
     bool add = e->op == X_ADD;
     if ((add || e->op == X_SUB) && v[0].type == T_DATE && v[1].type == T_INT) {
@@ -212,7 +212,8 @@ static bool eval_like(const struct expr *e, const struct value *v,
     struct str escape = e->n_args > 2 ? v[2].s : STR("\\");
     *out = value_null();
     if (v[0].type == T_TEXT && v[1].type == T_TEXT)
-        *out = make_bool(text_like(v[0].s, v[1].s, escape, e->op == X_ILIKE));
+        *out =
+            make_bool(expr_text_like(v[0].s, v[1].s, escape, e->op == X_ILIKE));
     return true;
 }
 
@@ -221,9 +222,9 @@ static bool eval_round(struct arena *a, const struct expr *e,
 {
     *out = value_null();
     if (e->n_args == 1)
-        return num_unary(a, X_ROUND, &v[0], out);
-    if (v[1].type == T_INT && num_is(&v[0]) && v[0].type != T_REAL)
-        return num_round(a, &v[0], v[1].i, out);
+        return expr_num_unary(a, X_ROUND, &v[0], out);
+    if (v[1].type == T_INT && expr_num_is(&v[0]) && v[0].type != T_REAL)
+        return expr_num_round(a, &v[0], v[1].i, out);
     return true;
 }
 
@@ -250,18 +251,18 @@ static bool eval_strict(struct arena *a, const struct expr *e,
     case X_MOD:
         return eval_arith(a, e, v, out);
     case X_RATIO:
-        return num_ratio(a, &v[0], &v[1], out);
+        return expr_num_ratio(a, &v[0], &v[1], out);
     case X_NEG:
     case X_ABS:
     case X_FLOOR:
     case X_CEIL:
-        return num_unary(a, e->op, &v[0], out);
+        return expr_num_unary(a, e->op, &v[0], out);
     case X_ROUND:
         return eval_round(a, e, v, out);
     case X_LOWER:
     case X_UPPER:
     case X_LENGTH:
-        return text_unary(a, e->op, &v[0], out);
+        return expr_text_unary(a, e->op, &v[0], out);
     case X_EXTRACT:
         return time_extract(a, v[0].s, &v[1], out);
     case X_DATE_TRUNC:
@@ -274,12 +275,12 @@ static bool eval_strict(struct arena *a, const struct expr *e,
         *out = time_to_timestamp(&v[0]);
         return true;
     case X_TO_REAL:
-        *out = num_to_real(&v[0]);
+        *out = expr_num_to_real(&v[0]);
         return true;
     case X_TO_TEXT:
-        return text_of(a, &v[0], out);
+        return expr_text_of(a, &v[0], out);
     default:
-        return text_op(a, e->op, v, e->n_args, out);
+        return expr_text_op(a, e->op, v, e->n_args, out);
     }
 }
 
@@ -319,7 +320,7 @@ static bool too_long(const struct expr *e, const struct value *v)
     if (!expr_is_computed(e) && e->op != X_DIV && e->op != X_MOD)
         return false;
     for (uint32_t i = 0; i < e->n_args; i++)
-        if (num_is_long(&v[i]))
+        if (expr_num_is_long(&v[i]))
             return true;
     return false;
 }
@@ -393,10 +394,10 @@ static bool settle(struct arena *a, enum type want, struct value *v)
         *v = mixes(v->type) ? *v : value_null();
         return true;
     }
-    if (want == T_DEC && num_is(v))
-        return num_to_decimal(a, &in, v);
+    if (want == T_DEC && expr_num_is(v))
+        return expr_num_to_decimal(a, &in, v);
     if (want == T_REAL)
-        *v = num_to_real(&in);
+        *v = expr_num_to_real(&in);
     else if (want == T_TIMESTAMP)
         *v = time_to_timestamp(&in);
     else if (want != T_INT || v->type != T_DEC)

@@ -9,30 +9,32 @@
 #include "cq/expr.h"
 
 /* expr_num.c: exact numbers and doubles */
-bool num_is(const struct value *v);      /* INT, DEC or REAL */
-bool num_is_long(const struct value *v); /* see EXPR_MAX_DIGITS */
-bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
-                const struct value *r, struct value *out);
-bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
-               struct value *out);
+bool expr_num_is(const struct value *v);      /* INT, DEC or REAL */
+bool expr_num_is_long(const struct value *v); /* see EXPR_MAX_DIGITS */
+bool expr_num_binary(struct arena *a, enum expr_op op, const struct value *l,
+                     const struct value *r, struct value *out);
+bool expr_num_unary(struct arena *a, enum expr_op op, const struct value *v,
+                    struct value *out);
 /* Rounds to `places` digits after the point, halves away from zero. */
-bool num_round(struct arena *a, const struct value *v, int64_t places,
-               struct value *out);
+bool expr_num_round(struct arena *a, const struct value *v, int64_t places,
+                    struct value *out);
 /* X_RATIO. */
-bool num_ratio(struct arena *a, const struct value *l, const struct value *r,
-               struct value *out);
-struct value num_to_real(const struct value *v);
+bool expr_num_ratio(struct arena *a, const struct value *l,
+                    const struct value *r, struct value *out);
+struct value expr_num_to_real(const struct value *v);
 /* The same number as a T_DEC, exactly. */
-bool num_to_decimal(struct arena *a, const struct value *v, struct value *out);
+bool expr_num_to_decimal(struct arena *a, const struct value *v,
+                         struct value *out);
 
 /* expr_text.c */
-bool text_like(struct str s, struct str pattern, struct str escape, bool icase);
-bool text_unary(struct arena *a, enum expr_op op, const struct value *v,
-                struct value *out);
+bool expr_text_like(struct str s, struct str pattern, struct str escape,
+                    bool icase);
+bool expr_text_unary(struct arena *a, enum expr_op op, const struct value *v,
+                     struct value *out);
 /* v: n arguments of X_SUBSTR, X_CONCAT, X_TRIM.., X_REPLACE, X_POSITION */
-bool text_op(struct arena *a, enum expr_op op, const struct value *v,
-             uint32_t n, struct value *out);
-bool text_of(struct arena *a, const struct value *v, struct value *out);
+bool expr_text_op(struct arena *a, enum expr_op op, const struct value *v,
+                  uint32_t n, struct value *out);
+bool expr_text_of(struct arena *a, const struct value *v, struct value *out);
 
 /* expr_time.c; values saturate at the ends of the 64-bit range */
 bool time_extract(struct arena *a, struct str field, const struct value *v,

@@ -22,14 +22,14 @@ struct digits {
 };
 
 /* NaN and the infinities of numeric are no numbers here: NULL results. */
-bool num_is(const struct value *v)
+bool expr_num_is(const struct value *v)
 {
     if (v->type == T_DEC)
         return v->s.n && v->s.p[v->s.n - 1] >= '0' && v->s.p[v->s.n - 1] <= '9';
     return v->type == T_INT || v->type == T_REAL;
 }
 
-bool num_is_long(const struct value *v)
+bool expr_num_is_long(const struct value *v)
 {
     if (v->type != T_DEC || v->s.n <= EXPR_MAX_DIGITS)
         return false;
@@ -275,7 +275,7 @@ static struct value make_real(double f)
     return v;
 }
 
-struct value num_to_real(const struct value *v)
+struct value expr_num_to_real(const struct value *v)
 {
     if (v->type == T_REAL)
         return *v;
@@ -297,7 +297,8 @@ struct value num_to_real(const struct value *v)
     return make_real(f);
 }
 
-bool num_to_decimal(struct arena *a, const struct value *v, struct value *out)
+bool expr_num_to_decimal(struct arena *a, const struct value *v,
+                         struct value *out)
 {
     *out = (struct value){.type = T_DEC};
     if (v->type == T_REAL && !isfinite(v->f)) {
@@ -311,17 +312,17 @@ bool num_to_decimal(struct arena *a, const struct value *v, struct value *out)
                                      : str_printf(a, "%" PRId64, v->i);
     if (!s.p || !value_parse(a, s, T_DEC, out))
         return false;
-    if (num_is_long(out))
+    if (expr_num_is_long(out))
         *out = value_null();
     return true;
 }
 
-bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
-                const struct value *r, struct value *out)
+bool expr_num_binary(struct arena *a, enum expr_op op, const struct value *l,
+                     const struct value *r, struct value *out)
 {
     if (l->type != T_REAL && r->type != T_REAL)
         return exact_binary(a, op, l, r, out);
-    double x = num_to_real(l).f, y = num_to_real(r).f;
+    double x = expr_num_to_real(l).f, y = expr_num_to_real(r).f;
     switch (op) {
     case X_ADD:
         *out = make_real(x + y);
@@ -341,8 +342,8 @@ bool num_binary(struct arena *a, enum expr_op op, const struct value *l,
     }
 }
 
-bool num_round(struct arena *a, const struct value *v, int64_t places,
-               struct value *out)
+bool expr_num_round(struct arena *a, const struct value *v, int64_t places,
+                    struct value *out)
 {
     struct digits x;
     if (!read_digits(a, v, &x))
@@ -402,17 +403,17 @@ static bool exact_unary(struct arena *a, enum expr_op op, const struct value *v,
         return value_cmp(v, &zero) >= 0 ||
                exact_binary(a, X_SUB, &zero, v, out);
     case X_ROUND:
-        return v->type == T_INT || num_round(a, v, 0, out);
+        return v->type == T_INT || expr_num_round(a, v, 0, out);
     default:
         return v->type == T_INT || exact_floor(a, v, op == X_CEIL, out);
     }
 }
 
-bool num_unary(struct arena *a, enum expr_op op, const struct value *v,
-               struct value *out)
+bool expr_num_unary(struct arena *a, enum expr_op op, const struct value *v,
+                    struct value *out)
 {
     *out = value_null();
-    if (!num_is(v))
+    if (!expr_num_is(v))
         return true;
     if (v->type != T_REAL)
         return exact_unary(a, op, v, out);
@@ -469,13 +470,14 @@ static bool is_zero(const struct digits *x)
 
 /* One digit more than is kept is computed, and rounded away: the integer part
  * rounded by its last digit is the quotient rounded, halves away from zero. */
-bool num_ratio(struct arena *a, const struct value *l, const struct value *r,
-               struct value *out)
+bool expr_num_ratio(struct arena *a, const struct value *l,
+                    const struct value *r, struct value *out)
 {
     struct digits x, y, wx, wy;
     struct value v;
     *out = value_null();
-    if (l->type == T_REAL || r->type == T_REAL || !num_is(l) || !num_is(r))
+    if (l->type == T_REAL || r->type == T_REAL || !expr_num_is(l) ||
+        !expr_num_is(r))
         return true;
     if (!read_digits(a, l, &x) || !read_digits(a, r, &y))
         return false;
@@ -491,5 +493,5 @@ bool num_ratio(struct arena *a, const struct value *l, const struct value *r,
     wx.neg = x.neg != y.neg;
     wx.scale = RATIO_PLACES + 1;
     return write_digits(a, &wx, &v) &&
-           (v.is_null || num_round(a, &v, RATIO_PLACES, out));
+           (v.is_null || expr_num_round(a, &v, RATIO_PLACES, out));
 }

@@ -74,7 +74,7 @@ static bool is_wild(struct str p, size_t j, char wild, struct str escape)
     return p.p[j] == wild && !(escape.n == 1 && escape.p[0] == wild);
 }
 
-bool text_like(struct str s, struct str p, struct str escape, bool icase)
+bool expr_text_like(struct str s, struct str p, struct str escape, bool icase)
 {
     size_t i = 0, j = 0, star = SIZE_MAX, from = 0;
     while (i < s.n || j < p.n) {
@@ -99,8 +99,8 @@ static struct value make_text(struct str s)
     return s.n > EXPR_MAX_TEXT ? value_null() : value_text(s);
 }
 
-bool text_unary(struct arena *a, enum expr_op op, const struct value *v,
-                struct value *out)
+bool expr_text_unary(struct arena *a, enum expr_op op, const struct value *v,
+                     struct value *out)
 {
     *out = value_null();
     if (v->type != T_TEXT)
@@ -250,8 +250,8 @@ static int64_t position(struct str s, struct str part)
     return (int64_t)count_chars((struct str){s.p, (size_t)(at - s.p)}) + 1;
 }
 
-bool text_op(struct arena *a, enum expr_op op, const struct value *v,
-             uint32_t n, struct value *out)
+bool expr_text_op(struct arena *a, enum expr_op op, const struct value *v,
+                  uint32_t n, struct value *out)
 {
     *out = value_null();
     if (op == X_SUBSTR) {
@@ -280,7 +280,7 @@ bool text_op(struct arena *a, enum expr_op op, const struct value *v,
     }
 }
 
-bool text_of(struct arena *a, const struct value *v, struct value *out)
+bool expr_text_of(struct arena *a, const struct value *v, struct value *out)
 {
     *out = value_null();
     struct str s = v->s;

@@ -180,7 +180,7 @@ bool time_extract(struct arena *a, struct str name, const struct value *v,
         return seconds(a, v->i, out);
     if (f == F_EPOCH) {
         struct value d = value_int(v->i), s = value_int(86400);
-        return num_binary(a, X_MUL, &d, &s, out);
+        return expr_num_binary(a, X_MUL, &d, &s, out);
     }
     if (f < F_EPOCH) {
         *out = value_int(date_field(f, days));

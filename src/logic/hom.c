@@ -10,7 +10,7 @@
 
 #include "logic/tableau.h"
 
-struct search {
+struct hom_search {
     const struct tab *from, *to;
     uint32_t banned;
     struct work *work;
@@ -26,7 +26,7 @@ void tab_identity(const struct tab *t, uint32_t *map)
                      : NO_EL;
 }
 
-static bool compatible(const struct search *s, uint32_t e, uint32_t f)
+static bool compatible(const struct hom_search *s, uint32_t e, uint32_t f)
 {
     if (s->map[e] != NO_EL)
         return s->map[e] == f;
@@ -34,7 +34,7 @@ static bool compatible(const struct search *s, uint32_t e, uint32_t f)
 }
 
 /* Binds the open elements of `at` to those of `row`; undone by unbind. */
-static uint32_t bind(struct search *s, const struct tab_atom *at,
+static uint32_t bind(struct hom_search *s, const struct tab_atom *at,
                      const struct tab_atom *row, uint32_t top)
 {
     for (uint32_t j = 0; j < at->n; j++)
@@ -45,7 +45,7 @@ static uint32_t bind(struct search *s, const struct tab_atom *at,
     return top;
 }
 
-static bool fits(const struct search *s, const struct tab_atom *at,
+static bool fits(const struct hom_search *s, const struct tab_atom *at,
                  const struct tab_atom *row)
 {
     for (uint32_t j = 0; j < at->n; j++) {
@@ -58,7 +58,7 @@ static bool fits(const struct search *s, const struct tab_atom *at,
     return true;
 }
 
-static enum hom extend(struct search *s, uint32_t depth, uint32_t top)
+static enum hom extend(struct hom_search *s, uint32_t depth, uint32_t top)
 {
     if (depth == s->from->n_atoms)
         return HOM_YES;
@@ -93,7 +93,7 @@ static uint32_t count_bound(const struct tab_atom *at, const bool *bound)
     return n;
 }
 
-static bool plan_order(struct arena *a, struct search *s)
+static bool plan_order(struct arena *a, struct hom_search *s)
 {
     const struct tab *f = s->from;
     bool *bound = NEWS(a, bool, f->n_el), *done = NEWS(a, bool, f->n_atoms);
@@ -123,12 +123,12 @@ enum status tab_hom(struct arena *a, const struct tab *from,
                     uint32_t *map, uint32_t *atom_map, enum hom *out,
                     struct err *err)
 {
-    struct search s = {.from = from,
-                       .to = to,
-                       .banned = banned,
-                       .work = work,
-                       .map = map,
-                       .atom_map = atom_map};
+    struct hom_search s = {.from = from,
+                           .to = to,
+                           .banned = banned,
+                           .work = work,
+                           .map = map,
+                           .atom_map = atom_map};
     *out = HOM_NO;
     for (uint32_t e = 0; e < from->n_el; e++) {
         if (from->flag[e] & EL_CONST)

@@ -20,7 +20,7 @@ struct edge {
     bool strict;
 };
 
-struct node {
+struct order_node {
     uint32_t el, first; /* first edge */
     uint32_t number, low, at, component;
     bool open;
@@ -28,7 +28,7 @@ struct node {
 
 struct order {
     struct tab *t;
-    struct node *nodes;
+    struct order_node *nodes;
     uint32_t n_nodes;
     uint32_t *node_of; /* element -> node, NO_EL: none */
     struct edge *edges;
@@ -42,7 +42,7 @@ static uint32_t add_node(struct order *o, uint32_t e)
     e = tab_find(o->t, e);
     if (o->node_of[e] == NO_EL) {
         o->nodes[o->n_nodes] =
-            (struct node){.el = e, .first = NO_EL, .component = NO_EL};
+            (struct order_node){.el = e, .first = NO_EL, .component = NO_EL};
         o->node_of[e] = o->n_nodes++;
     }
     return o->node_of[e];
@@ -106,14 +106,14 @@ static void order_constants(struct order *o, struct point *p)
 
 static void open_node(struct order *o, uint32_t v)
 {
-    struct node *n = &o->nodes[v];
+    struct order_node *n = &o->nodes[v];
     n->number = n->low = ++o->n_numbers;
     n->at = n->first;
     n->open = true;
     o->call[o->n_call++] = o->stack[o->n_stack++] = v;
 }
 
-static void lower(struct node *n, uint32_t number)
+static void lower(struct order_node *n, uint32_t number)
 {
     if (number < n->low)
         n->low = number;
@@ -140,7 +140,7 @@ static void search_from(struct order *o, uint32_t start)
     open_node(o, start);
     while (o->n_call) {
         uint32_t v = o->call[o->n_call - 1];
-        struct node *n = &o->nodes[v];
+        struct order_node *n = &o->nodes[v];
         if (n->at == NO_EL) {
             close_node(o, v);
             continue;
@@ -190,7 +190,7 @@ enum status tab_chase_order(struct arena *a, struct tab *t, bool *changed,
     struct order o = {.t = t, .cap_edges = (uint32_t)(4 * most)};
     if (t->n_cmps == 0)
         return OK;
-    o.nodes = NEWS(a, struct node, most);
+    o.nodes = NEWS(a, struct order_node, most);
     o.node_of = NEWS(a, uint32_t, t->n_el);
     o.edges = NEWS(a, struct edge, o.cap_edges);
     o.call = NEWS(a, uint32_t, most);

@@ -8,7 +8,8 @@
 
 enum { PARAMETER_BITS = 400 };
 
-enum status check_parameter(mpq_srcptr v, const char *what, struct err *err)
+enum status noise_check_parameter(mpq_srcptr v, const char *what,
+                                  struct err *err)
 {
     if (mpq_sgn(v) <= 0)
         return err_set(err, E_VALUE, "%s must be greater than zero", what);
@@ -19,16 +20,16 @@ enum status check_parameter(mpq_srcptr v, const char *what, struct err *err)
     return OK;
 }
 
-enum status check_guarantee(const struct guarantee *g, struct err *err)
+enum status noise_check_guarantee(const struct guarantee *g, struct err *err)
 {
     if (g->kind == PRIVACY_ZCDP)
-        return check_parameter(g->rho, "rho", err);
-    TRY(check_parameter(g->epsilon, "epsilon", err));
+        return noise_check_parameter(g->rho, "rho", err);
+    TRY(noise_check_parameter(g->epsilon, "epsilon", err));
     if (mpq_cmp_ui(g->epsilon, NOISE_EPSILON_MAX, 1) > 0)
         return err_set(err, E_VALUE, "epsilon must be at most %d",
                        NOISE_EPSILON_MAX);
     if (g->kind == PRIVACY_APPROX && mpq_sgn(g->delta) != 0) {
-        TRY(check_parameter(g->delta, "delta", err));
+        TRY(noise_check_parameter(g->delta, "delta", err));
         if (mpq_cmp_ui(g->delta, 1, 1) >= 0)
             return err_set(err, E_VALUE, "delta must be less than one");
     }
@@ -86,7 +87,7 @@ enum status noise_calibrate_global(const struct guarantee *g,
                                    mpz_srcptr l2_squared, struct noise *out,
                                    struct err *err)
 {
-    TRY(check_guarantee(g, err));
+    TRY(noise_check_guarantee(g, err));
     out->kind = kind;
     out->smooth = false;
     if (kind == NOISE_DISCRETE_LAPLACE)

@@ -5,12 +5,12 @@
 #include "noise/noise.h"
 
 /* Positive, and of a size that GMP handles in no time. */
-enum status check_parameter(mpq_srcptr v, const char *what,
-                            struct err *err) WARN_UNUSED;
-enum status check_guarantee(const struct guarantee *g,
-                            struct err *err) WARN_UNUSED;
+enum status noise_check_parameter(mpq_srcptr v, const char *what,
+                                  struct err *err) WARN_UNUSED;
+enum status noise_check_guarantee(const struct guarantee *g,
+                                  struct err *err) WARN_UNUSED;
 /* E_VALUE below 2^-30: the slack would not cover the rounding of S. */
-enum status check_beta_min(mpq_srcptr beta, struct err *err) WARN_UNUSED;
+enum status noise_check_beta_min(mpq_srcptr beta, struct err *err) WARN_UNUSED;
 
 /* An epsilon such that epsilon-DP implies the guarantee: epsilon itself, or
  * sqrt(2 rho) rounded down (epsilon-DP is epsilon^2/2-zCDP). */

@@ -158,7 +158,7 @@ enum status elect_plan(const struct guarantee *g,
                        const struct elect_question *q, struct election *out,
                        struct err *err)
 {
-    TRY(check_guarantee(g, err));
+    TRY(noise_check_guarantee(g, err));
     if (q->owners == 0 || q->order == 0 || q->lost_percent >= PERCENT ||
         (q->owners == 1 && !q->exact) || (q->vector && q->owners > 1))
         return err_internal(err, "elect_plan");

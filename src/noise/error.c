@@ -55,11 +55,11 @@ static void gaussian_error(double sigma2, struct noise_error *out)
 }
 
 /* smooth_laplace.c in floating point. */
-struct shape {
+struct error_shape {
     double e, b, m, c, w1, w2, u, c1, c2, l, m1, m2, m3;
 };
 
-static void shape_of(const struct noise *n, struct shape *s)
+static void shape_of(const struct noise *n, struct error_shape *s)
 {
     double k = mpq_get_d(n->a);
     mpq_t gap; /* e (1 - k), exact because k is near 1 */
@@ -84,14 +84,14 @@ static void shape_of(const struct noise *n, struct shape *s)
     s->m3 = s->c2 * s->l / s->m;
 }
 
-static double shape_height(const struct shape *s, double w)
+static double shape_height(const struct error_shape *s, double w)
 {
     return w < s->w1 ? pow(1 - w / s->c, s->m - 1)
                      : s->c1 * exp(-s->e * (w - s->w1));
 }
 
 /* Integral of w^2 h(w) from a to b (Simpson). */
-static double shape_square(const struct shape *s, double a, double b)
+static double shape_square(const struct error_shape *s, double a, double b)
 {
     enum { N = 400 };
     double h = (b - a) / N, sum = 0;
@@ -103,7 +103,7 @@ static double shape_square(const struct shape *s, double a, double b)
     return sum * h / 3;
 }
 
-static double shape_quantile(const struct shape *s, double p)
+static double shape_quantile(const struct error_shape *s, double p)
 {
     double t = (1 - p) * (s->m1 + s->m2 + s->m3);
     if (t <= s->m3)
@@ -116,7 +116,7 @@ static double shape_quantile(const struct shape *s, double p)
 
 static void smooth_error(const struct noise *n, struct noise_error *out)
 {
-    struct shape s;
+    struct error_shape s;
     double at[4];
     shape_of(n, &s);
     double m = s.m, l = s.l, w = s.w2;

@@ -10,12 +10,12 @@ static const struct inverse *inverse_of(enum noise_kind kind)
     return kind == NOISE_STAIRCASE ? &inverse_staircase : NULL;
 }
 
-enum status table_build(const struct noise *n, const struct inverse *f,
-                        mpfr_prec_t prec, struct mem *m, struct table *out,
-                        struct err *err)
+enum status inverse_table_build(const struct noise *n, const struct inverse *f,
+                                mpfr_prec_t prec, struct mem *m,
+                                struct inverse_table *out, struct err *err)
 {
     size_t size = f->size(n, prec);
-    *out = (struct table){.prec = prec};
+    *out = (struct inverse_table){.prec = prec};
     out->v = mem_alloc(m, size * sizeof *out->v);
     if (!out->v)
         return err_nomem(err);
@@ -26,12 +26,12 @@ enum status table_build(const struct noise *n, const struct inverse *f,
     return OK;
 }
 
-void table_fini(struct table *t, struct mem *m)
+void inverse_table_fini(struct inverse_table *t, struct mem *m)
 {
     for (size_t i = 0; i < t->n; i++)
         iv_fini(&t->v[i]);
     mem_free(m, t->v, t->n * sizeof *t->v);
-    *t = (struct table){0};
+    *t = (struct inverse_table){0};
 }
 
 enum status noise_prepare(struct noise *n, struct err *err)
@@ -44,15 +44,15 @@ enum status noise_prepare(struct noise *n, struct err *err)
         if (!n->table)
             return err_nomem(err);
     } else {
-        table_fini(n->table, &n->mem);
+        inverse_table_fini(n->table, &n->mem);
     }
-    return table_build(n, f, INVERSE_PREC, &n->mem, n->table, err);
+    return inverse_table_build(n, f, INVERSE_PREC, &n->mem, n->table, err);
 }
 
 /* One look at V: true when the rounded value is certain. */
 static bool try_round(const struct noise *n, const struct inverse *f,
-                      const struct table *t, const struct lazy *v, mpq_srcptr s,
-                      mpz_t out)
+                      const struct inverse_table *t, const struct lazy *v,
+                      mpq_srcptr s, mpz_t out)
 {
     struct iv x, w, tmp;
     mpz_t next;
@@ -80,11 +80,11 @@ static enum status look(const struct noise *n, const struct inverse *f,
         return OK;
     }
     struct mem m;
-    struct table fresh;
+    struct inverse_table fresh;
     mem_init(&m, 0);
-    TRY(table_build(n, f, prec, &m, &fresh, err));
+    TRY(inverse_table_build(n, f, prec, &m, &fresh, err));
     *sure = try_round(n, f, &fresh, v, s, out);
-    table_fini(&fresh, &m);
+    inverse_table_fini(&fresh, &m);
     return OK;
 }
 

@@ -16,7 +16,7 @@
 #include "num/iv.h"
 
 /* A table: enclosures at one precision, all in one array. */
-struct table {
+struct inverse_table {
     mpfr_prec_t prec;
     size_t n;
     struct iv *v;
@@ -25,9 +25,9 @@ struct table {
 struct inverse {
     /* Number of enclosures that `build` will fill at this precision. */
     size_t (*size)(const struct noise *n, mpfr_prec_t prec);
-    void (*build)(const struct noise *n, struct table *t);
+    void (*build)(const struct noise *n, struct inverse_table *t);
     /* w from V; false: V is not yet known well enough. `tmp` is scratch. */
-    bool (*eval)(const struct noise *n, const struct table *t,
+    bool (*eval)(const struct noise *n, const struct inverse_table *t,
                  const struct iv *v, struct iv *w, struct iv *tmp);
 };
 
@@ -38,10 +38,11 @@ enum { INVERSE_PREC = 160 };
 
 /* The table that a struct noise keeps for its draws (noise_fini frees it). */
 enum status noise_prepare(struct noise *n, struct err *err) WARN_UNUSED;
-enum status table_build(const struct noise *n, const struct inverse *f,
-                        mpfr_prec_t prec, struct mem *m, struct table *out,
-                        struct err *err) WARN_UNUSED;
-void table_fini(struct table *t, struct mem *m);
+enum status inverse_table_build(const struct noise *n, const struct inverse *f,
+                                mpfr_prec_t prec, struct mem *m,
+                                struct inverse_table *out,
+                                struct err *err) WARN_UNUSED;
+void inverse_table_fini(struct inverse_table *t, struct mem *m);
 
 /* One draw. bits and prec are the first round's; 0: chosen from s. Tests pass
  * small ones to force refinement. */

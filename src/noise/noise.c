@@ -70,7 +70,7 @@ void noise_init(struct noise *n)
 void noise_fini(struct noise *n)
 {
     if (n->table) {
-        table_fini(n->table, &n->mem);
+        inverse_table_fini(n->table, &n->mem);
         mem_free(&n->mem, n->table, sizeof *n->table);
         n->table = NULL;
     }

@@ -36,7 +36,7 @@ struct guarantee {
 void guarantee_init(struct guarantee *g);
 void guarantee_fini(struct guarantee *g);
 
-struct table;
+struct inverse_table;
 /*
  * A calibrated distribution but for the sensitivity. For global sensitivity
  * the scale is public; for smooth sensitivity the noise is S * Z with S
@@ -51,7 +51,7 @@ struct noise {
     mpq_t scale_beta; /* smoothness of S that is tolerated, with slack */
     mpq_t a, b;       /* parameters; meaning by kind, see noise.c */
     struct mem mem;
-    struct table *table; /* enclosures that draws share; NULL: none */
+    struct inverse_table *table; /* enclosures that draws share; NULL: none */
 };
 void noise_init(struct noise *n);
 void noise_fini(struct noise *n);

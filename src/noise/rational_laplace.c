@@ -39,12 +39,12 @@ static void rational_fini(struct rational *r)
     mpz_clears(r->a, r->d, r->tail, r->split, NULL);
 }
 
-enum side { DOWN, UP };
+enum laplace_side { DOWN, UP };
 
 /* m-th root of num / 2^b, in units of 2^-k, rounded down or up (up may be one
  * unit more than needed). */
 static void root(mpz_t num, mp_bitcnt_t b, const struct rational *r,
-                 mp_bitcnt_t k, enum side side)
+                 mp_bitcnt_t k, enum laplace_side side)
 {
     mpz_mul_2exp(num, num, k * r->m);
     mpz_fdiv_q_2exp(num, num, b);
@@ -55,7 +55,7 @@ static void root(mpz_t num, mp_bitcnt_t b, const struct rational *r,
 
 /* A bound of u = Q^-1(v / 2^b) in units of 2^-k. u falls in v. */
 static void bound_u(const struct rational *r, mpz_srcptr v, mp_bitcnt_t b,
-                    mp_bitcnt_t k, enum side side, mpz_t out)
+                    mp_bitcnt_t k, enum laplace_side side, mpz_t out)
 {
     mpz_t x, m;
     mpz_inits(x, m, NULL);

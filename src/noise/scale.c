@@ -100,8 +100,8 @@ enum status noise_release_scale(const struct noise *n,
 {
     if (!n->smooth || mpq_sgn(secret_rat_open(s)) <= 0)
         return err_internal(err, "noise_release_scale");
-    TRY(check_parameter(epsilon2, "the epsilon of the error bar", err));
-    TRY(check_parameter(miss, "the failure probability", err));
+    TRY(noise_check_parameter(epsilon2, "the epsilon of the error bar", err));
+    TRY(noise_check_parameter(miss, "the failure probability", err));
     mpz_t index, x;
     mpq_t scale, within;
     struct draw d;

@@ -10,7 +10,7 @@
  * 2^-90). */
 enum { BETA_MIN_BITS = 30 };
 
-enum status check_beta_min(mpq_srcptr beta, struct err *err)
+enum status noise_check_beta_min(mpq_srcptr beta, struct err *err)
 {
     mpq_t bound;
     mpq_init(bound);
@@ -34,7 +34,7 @@ static enum status check_beta(mpq_srcptr beta, mpq_srcptr noise_beta,
     mpq_mul(bound, bound, epsilon);
     bool large = mpq_cmp(noise_beta, bound) >= 0;
     mpq_clear(bound);
-    TRY(check_beta_min(beta, err));
+    TRY(noise_check_beta_min(beta, err));
     if (large)
         return err_set(err, E_VALUE,
                        "%s noise needs a beta below epsilon / %lu",
@@ -122,8 +122,8 @@ enum status noise_calibrate_smooth(const struct guarantee *g,
                                    enum noise_kind kind, mpq_srcptr beta,
                                    struct noise *out, struct err *err)
 {
-    TRY(check_guarantee(g, err));
-    TRY(check_parameter(beta, "beta", err));
+    TRY(noise_check_guarantee(g, err));
+    TRY(noise_check_parameter(beta, "beta", err));
     out->kind = kind;
     out->smooth = true;
     mpq_set_ui(out->b, 0, 1);

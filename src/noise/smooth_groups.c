@@ -61,9 +61,9 @@ enum status noise_calibrate_smooth_groups(const struct guarantee *g,
                                           uint64_t groups, mpq_srcptr beta,
                                           struct noise *out, struct err *err)
 {
-    TRY(check_guarantee(g, err));
-    TRY(check_parameter(beta, "beta", err));
-    TRY(check_beta_min(beta, err));
+    TRY(noise_check_guarantee(g, err));
+    TRY(noise_check_parameter(beta, "beta", err));
+    TRY(noise_check_beta_min(beta, err));
     if (groups == 0)
         return err_internal(err, "noise_calibrate_smooth_groups");
     mpq_t epsilon;

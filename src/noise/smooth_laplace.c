@@ -82,7 +82,7 @@ static void build_heights(const struct noise *n, const struct shape *s,
     mpq_clear(q);
 }
 
-static void laplace_build(const struct noise *n, struct table *t)
+static void laplace_build(const struct noise *n, struct inverse_table *t)
 {
     struct iv *v = t->v;
     struct shape s;
@@ -150,7 +150,7 @@ static void core_at(const struct iv *v, const struct iv *t, struct iv *w,
     iv_mul(w, w, &v[C]);
 }
 
-static bool laplace_eval(const struct noise *n, const struct table *t,
+static bool laplace_eval(const struct noise *n, const struct inverse_table *t,
                          const struct iv *v, struct iv *w, struct iv *tmp)
 {
     (void)n;

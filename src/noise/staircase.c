@@ -43,11 +43,11 @@ static void iv_min(struct iv *out, const struct iv *x, const struct iv *y)
     mpfr_min(out->hi, x->hi, y->hi, MPFR_RNDU);
 }
 
-struct scratch {
+struct staircase_scratch {
     struct iv beta, eps, grow, one, x;
 };
 
-static void scratch_init(struct scratch *s, const struct noise *n,
+static void scratch_init(struct staircase_scratch *s, const struct noise *n,
                          mpfr_prec_t prec)
 {
     iv_init(&s->beta, prec);
@@ -61,7 +61,7 @@ static void scratch_init(struct scratch *s, const struct noise *n,
     iv_exp(&s->grow, &s->beta);
 }
 
-static void scratch_fini(struct scratch *s)
+static void scratch_fini(struct staircase_scratch *s)
 {
     iv_fini(&s->beta);
     iv_fini(&s->eps);
@@ -71,7 +71,7 @@ static void scratch_fini(struct scratch *s)
 }
 
 /* h_(k+1) = h_k exp(-c_k), where z is z_(k+1). */
-static void next_height(struct scratch *s, const struct iv *z,
+static void next_height(struct staircase_scratch *s, const struct iv *z,
                         const struct iv *h, struct iv *next)
 {
     iv_div(&s->x, &s->one, z);
@@ -83,7 +83,7 @@ static void next_height(struct scratch *s, const struct iv *z,
 }
 
 /* [0, mass of band K / (1 - q)]: all bands from K on. */
-static void rest_mass(struct scratch *s, const struct iv *z,
+static void rest_mass(struct staircase_scratch *s, const struct iv *z,
                       const struct iv *height, struct iv *out)
 {
     iv_sub(&s->x, &s->beta, &s->eps);
@@ -99,11 +99,11 @@ static void rest_mass(struct scratch *s, const struct iv *z,
     mpfr_set_zero(out->lo, 1);
 }
 
-static void stair_build(const struct noise *n, struct table *t)
+static void stair_build(const struct noise *n, struct inverse_table *t)
 {
     size_t last = t->n / 3 - 1;
     struct iv *z = t->v, *surv = z + last + 1, *h = surv + last + 1;
-    struct scratch s;
+    struct staircase_scratch s;
     scratch_init(&s, n, t->prec);
     iv_set_ui(&z[0], 0);
     iv_set_q(&z[1], n->a);
@@ -123,7 +123,7 @@ static void stair_build(const struct noise *n, struct table *t)
     scratch_fini(&s);
 }
 
-static bool stair_eval(const struct noise *n, const struct table *t,
+static bool stair_eval(const struct noise *n, const struct inverse_table *t,
                        const struct iv *v, struct iv *w, struct iv *tmp)
 {
     (void)n;

@@ -88,7 +88,7 @@ static enum status check(const struct noise *n, mpz_srcptr mass,
     if (n->kind != NOISE_DISCRETE_LAPLACE || mpz_sgn(keys) <= 0 ||
         mpz_cmp(keys, mass) > 0)
         return err_internal(err, "noise_threshold");
-    TRY(check_parameter(delta, "delta", err));
+    TRY(noise_check_parameter(delta, "delta", err));
     if (mpq_cmp_ui(delta, 1, 2) > 0)
         return err_set(err, E_VALUE, "delta must be at most one half");
     return OK;

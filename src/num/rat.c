@@ -28,7 +28,7 @@ static enum status bad(struct str text, const char *what, const char *why,
 }
 
 /* What a text of a number consists of. */
-struct scan {
+struct rat_scan {
     char digits[TEXT_MAX + 1]; /* of the mantissa, without the point */
     size_t n_digits;
     long places; /* digits after the point */
@@ -38,7 +38,7 @@ struct scan {
 };
 
 /* Digits with at most one point; returns where it stopped. */
-static size_t scan_mantissa(struct str t, size_t i, struct scan *s)
+static size_t scan_mantissa(struct str t, size_t i, struct rat_scan *s)
 {
     bool point = false;
     for (; i < t.n; i++) {
@@ -55,7 +55,7 @@ static size_t scan_mantissa(struct str t, size_t i, struct scan *s)
 }
 
 /* "e-6"; false when there is no digit or the exponent is absurd. */
-static bool scan_exponent(struct str t, size_t *i, struct scan *s)
+static bool scan_exponent(struct str t, size_t *i, struct rat_scan *s)
 {
     size_t at = *i + 1;
     bool minus = at < t.n && t.p[at] == '-';
@@ -71,7 +71,7 @@ static bool scan_exponent(struct str t, size_t *i, struct scan *s)
     return e <= EXPONENT_MAX;
 }
 
-static bool scan_denominator(struct str t, size_t *i, struct scan *s)
+static bool scan_denominator(struct str t, size_t *i, struct rat_scan *s)
 {
     size_t at = *i + 1, n = 0;
     for (; at < t.n && is_digit(t.p[at]); at++)
@@ -81,7 +81,7 @@ static bool scan_denominator(struct str t, size_t *i, struct scan *s)
     return n > 0 && s->places == 0;
 }
 
-static enum status scan_text(struct str t, const char *what, struct scan *s,
+static enum status scan_text(struct str t, const char *what, struct rat_scan *s,
                              struct err *err)
 {
     if (t.n == 0)
@@ -120,7 +120,7 @@ static void scale_by_ten(mpq_t v, long exponent)
 enum status rat_read(struct str text, const char *what, mpq_t out,
                      struct err *err)
 {
-    struct scan s = {0};
+    struct rat_scan s = {0};
     TRY(scan_text(text, what, &s, err));
     if (mpz_set_str(mpq_numref(out), s.digits, 10))
         return err_internal(err, "rat_read");

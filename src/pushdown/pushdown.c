@@ -37,7 +37,7 @@ static enum status prepare_engine(struct source *src, struct err *err)
     return pg_set(src, "jit", "off", err);
 }
 
-struct ask ask_component(const struct cq *q, struct ask *left)
+struct ask part_cut(const struct cq *q, struct ask *left)
 {
     aset part = left->atoms & (~left->atoms + 1);
     vset all = cq_vars_of(q, left->atoms) | left->outside;
@@ -139,7 +139,7 @@ static enum status dry_run(struct pushdown *c, struct err *err)
     struct batch *b = batch_new(c);
     enum status s = b ? OK : store_nomem(c->src->mem, err);
     while (left.atoms && s == OK) {
-        struct ask one = ask_component(c->q, &left);
+        struct ask one = part_cut(c->q, &left);
         s = queue_part(c, b, &one, err);
         arena_fini(&c->scratch);
     }
@@ -158,7 +158,7 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
     TRY(check_tables(src, q, err));
     TRY(check_rowids(q, err));
     if (exact)
-        TRY(exact_supported(q, err));
+        TRY(part_exact_supported(q, err));
     TRY(prepare_engine(src, err));
     struct pushdown *c = mem_alloc(src->mem, sizeof *c);
     if (!c)
@@ -206,7 +206,7 @@ static struct ask make_ask(const struct pushdown *c, bool exact, aset f,
                            vset boundary, vset outs)
 {
     return (struct ask){f, boundary, outs,
-                        exact && f ? exact_outside(c->q, f) : 0};
+                        exact && f ? part_exact_outside(c->q, f) : 0};
 }
 
 static enum status queue(struct pushdown *c, struct batch **b, struct ask left,
@@ -214,7 +214,7 @@ static enum status queue(struct pushdown *c, struct batch **b, struct ask left,
 {
     enum status s = OK;
     while ((left.atoms || left.outside) && s == OK) {
-        struct ask one = ask_component(c->q, &left);
+        struct ask one = part_cut(c->q, &left);
         if (batch_full(*b)) {
             s = batch_send(*b, err);
             batch_free(*b);
@@ -258,7 +258,7 @@ static enum status answer(struct pushdown *c, struct ask left, u128 *out,
         return OK;
     }
     while ((left.atoms || left.outside) && s == OK) {
-        struct ask one = ask_component(c->q, &left);
+        struct ask one = part_cut(c->q, &left);
         u128 n = 0;
         s = answer_part(c, &one, &n, err);
         if (s == OK)

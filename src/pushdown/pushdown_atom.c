@@ -32,16 +32,16 @@ static enum status equalities(struct gen *g, uint32_t atom)
                 sb_cstr(g->b, "false");
                 continue;
             }
-            if (!sql_same_order(ct, vt))
+            if (!sqlgen_same_order(ct, vt))
                 return gen_refuse_types(g);
-            TRY(sql_column(&g->c->sql, atom, i, g->b, g->err));
+            TRY(sqlgen_column(&g->c->sql, atom, i, g->b, g->err));
             sb_cstr(g->b, " = ");
-            TRY(sql_const(&q->consts[x.id], g->b, g->err));
+            TRY(sqlgen_const(&q->consts[x.id], g->b, g->err));
         } else if (x.kind == TERM_VAR && vset_has(seen, x.id)) {
             sb_cstr(g->b, " AND ");
-            TRY(sql_column(&g->c->sql, atom, i, g->b, g->err));
+            TRY(sqlgen_column(&g->c->sql, atom, i, g->b, g->err));
             sb_cstr(g->b, " = ");
-            TRY(sql_var(&g->c->sql, atom, x.id, g->b, g->err));
+            TRY(sqlgen_var(&g->c->sql, atom, x.id, g->b, g->err));
         }
         seen |= term_var(x);
     }
@@ -62,9 +62,9 @@ static enum status calc_equalities(struct gen *g, uint32_t atom)
             continue;
         if (vset_has(seen, k->var)) {
             sb_cstr(g->b, " AND ");
-            TRY(sql_expr(&g->c->sql, atom, k->e, g->b, g->err));
+            TRY(sqlgen_expr(&g->c->sql, atom, k->e, g->b, g->err));
             sb_cstr(g->b, " = ");
-            TRY(sql_var(&g->c->sql, atom, k->var, g->b, g->err));
+            TRY(sqlgen_var(&g->c->sql, atom, k->var, g->b, g->err));
         }
         seen |= vset_one(k->var);
     }
@@ -74,8 +74,8 @@ static enum status calc_equalities(struct gen *g, uint32_t atom)
 static enum status term_sql(struct gen *g, uint32_t atom, struct term t)
 {
     if (t.kind == TERM_CONST)
-        return sql_const(&g->p->q->consts[t.id], g->b, g->err);
-    return sql_var(&g->c->sql, atom, t.id, g->b, g->err);
+        return sqlgen_const(&g->p->q->consts[t.id], g->b, g->err);
+    return sqlgen_var(&g->c->sql, atom, t.id, g->b, g->err);
 }
 
 /* The database itself keeps NULLs out of the variable's first column. */
@@ -101,19 +101,19 @@ static enum status conditions(struct gen *g, uint32_t atom)
     VSET_EACH (v, vars)
         if (q->vars[v].nonnull && !never_null(g, atom, v)) {
             sb_cstr(g->b, " AND ");
-            TRY(sql_var(&g->c->sql, atom, v, g->b, g->err));
+            TRY(sqlgen_var(&g->c->sql, atom, v, g->b, g->err));
             sb_cstr(g->b, " IS NOT NULL");
         }
     for (uint32_t i = 0; i < q->n_preds; i++)
         if (q->preds[i].atom == atom) {
             sb_cstr(g->b, " AND ");
-            TRY(sql_expr(&g->c->sql, atom, q->preds[i].e, g->b, g->err));
+            TRY(sqlgen_expr(&g->c->sql, atom, q->preds[i].e, g->b, g->err));
         }
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         const struct cmp *c = &q->cmps[i];
         if (!g->p->cmps[i] || !vset_sub(cmp_vars(c), vars))
             continue;
-        if (!sql_same_order(term_type(g, c->l), term_type(g, c->r)))
+        if (!sqlgen_same_order(term_type(g, c->l), term_type(g, c->r)))
             return gen_refuse_types(g);
         sb_cstr(g->b, " AND ");
         TRY(term_sql(g, atom, c->l));
@@ -163,7 +163,7 @@ static bool rows_differ(const struct gen *g, uint32_t atom, vset vars,
 
 static enum status select_column(struct gen *g, uint32_t atom, unsigned v)
 {
-    TRY(sql_var(&g->c->sql, atom, v, g->b, g->err));
+    TRY(sqlgen_var(&g->c->sql, atom, v, g->b, g->err));
     gen_as(g, v);
     sb_cstr(g->b, ", ");
     return OK;
@@ -203,7 +203,7 @@ static struct str bare_name(const struct gen *g, uint32_t atom, unsigned v)
 
 /* The relation was written without a condition, each row once: FROM may name
  * the table itself. Without columns it stays a SELECT, for its weight. */
-static void name_table(struct gen *g, uint32_t atom, const struct rel *r)
+static void name_table(struct gen *g, uint32_t atom, const struct gen_rel *r)
 {
     const struct src_table *t =
         source_find_table(g->c->src, g->p->q->atoms[atom].table);
@@ -216,14 +216,14 @@ static void name_table(struct gen *g, uint32_t atom, const struct rel *r)
         if (!name.n)
             return;
         sb_init(&b, pool->arena);
-        sql_ident(&b, name);
+        sqlgen_ident(&b, name);
         pool->failed |= b.failed;
         names[i] = sb_view(&b);
     }
     sb_init(&b, pool->arena);
-    sql_ident(&b, t->namespace_);
+    sqlgen_ident(&b, t->namespace_);
     sb_char(&b, '.');
-    sql_ident(&b, t->name);
+    sqlgen_ident(&b, t->name);
     pool->failed |= b.failed;
     if (pool->failed || !r->n)
         return;
@@ -250,9 +250,9 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
     TRY(select_columns(g, atom, vars));
     sb_cstr(g->b, weighted ? "count(*) AS w FROM " : "1 AS w FROM ");
-    sql_ident(g->b, t->namespace_);
+    sqlgen_ident(g->b, t->namespace_);
     sb_char(g->b, '.');
-    sql_ident(g->b, t->name);
+    sqlgen_ident(g->b, t->name);
     sb_cstr(g->b, " WHERE true");
     size_t mark = g->b->n;
     TRY(equalities(g, atom));
@@ -266,7 +266,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     } else if (weighted) {
         sb_cstr(g->b, " HAVING count(*) > 0");
     }
-    struct rel *r = gen_end(g, plain && !weighted);
+    struct gen_rel *r = gen_end(g, plain && !weighted);
     r->ones = !weighted;
     r->key = key;
     if (whole)

@@ -18,7 +18,7 @@
  */
 #include "pushdown/pushdown_gen.h"
 
-vset exact_outside(const struct cq *q, aset f)
+vset part_exact_outside(const struct cq *q, aset f)
 {
     vset inside = cq_vars_of(q, f), out = 0;
     for (uint32_t i = 0; i < q->n_cmps; i++)
@@ -87,13 +87,13 @@ static bool all_of(const struct cq *q, vset s, enum type t)
     return true;
 }
 
-bool exact_whole(const struct cq *q, uint32_t v)
+bool part_exact_whole(const struct cq *q, uint32_t v)
 {
     enum type t = q->vars[v].type;
     return is_whole(t) && all_of(q, family(q, v), t);
 }
 
-enum status exact_supported(const struct cq *q, struct err *err)
+enum status part_exact_supported(const struct cq *q, struct err *err)
 {
     vset compared = 0;
     for (uint32_t i = 0; i < q->n_cmps; i++)
@@ -117,7 +117,7 @@ enum status exact_supported(const struct cq *q, struct err *err)
 
 /* --- SQL -------------------------------------------------------------------*/
 
-struct places {
+struct exact_places {
     unsigned id;    /* of the values, in the pool */
     vset vars;      /* of the part, compared with or being outside */
     unsigned slots; /* between two neighbours */
@@ -130,7 +130,8 @@ static bool mine(const struct part *p, uint32_t i)
     return p->cmps[i] && (cmp_vars(&p->q->cmps[i]) & p->outside);
 }
 
-static void find_family(const struct part *p, unsigned first, struct places *f)
+static void find_family(const struct part *p, unsigned first,
+                        struct exact_places *f)
 {
     vset before = 0;
     f->vars = vset_one(first);
@@ -163,7 +164,7 @@ static const struct value *constant(const struct cq *q, uint32_t i, vset vars)
 }
 
 /* All values of the family, some more than once. */
-static enum status values(struct gen *g, struct places *f)
+static enum status values(struct gen *g, struct exact_places *f)
 {
     const struct cq *q = g->p->q;
     unsigned n = 0;
@@ -182,7 +183,7 @@ static enum status values(struct gen *g, struct places *f)
         if (!k)
             continue;
         sb_cstr(g->b, n++ ? " UNION ALL SELECT " : "SELECT ");
-        TRY(sql_const(k, g->b, g->err));
+        TRY(sqlgen_const(k, g->b, g->err));
         sb_cstr(g->b, " AS v");
     }
     f->empty = !n;
@@ -190,7 +191,7 @@ static enum status values(struct gen *g, struct places *f)
     return OK;
 }
 
-static enum status value_table(struct gen *g, struct places *f)
+static enum status value_table(struct gen *g, struct exact_places *f)
 {
     gen_begin(g);
     sb_printf(
@@ -204,7 +205,8 @@ static enum status value_table(struct gen *g, struct places *f)
     return OK;
 }
 
-static enum status place_rel(struct gen *g, const struct places *f, unsigned x)
+static enum status place_rel(struct gen *g, const struct exact_places *f,
+                             unsigned x)
 {
     unsigned place = g->p->q->n_vars + g->n_places++;
     if (place >= MAX_VARS)
@@ -222,7 +224,7 @@ static enum status place_rel(struct gen *g, const struct places *f, unsigned x)
     gen_as(g, place);
     sb_cstr(g->b, ", 1 AS w FROM ");
     gen_from(g, f->id, "d");
-    struct rel *r = gen_end(g, true);
+    struct gen_rel *r = gen_end(g, true);
     r->ones = true;
     r->key = vset_one(x);
     return OK;
@@ -278,7 +280,7 @@ static void room_before(struct sb *b, enum type t, unsigned d)
 }
 
 /* Comparisons of u with constants, by places. */
-static enum status constant_cmps(struct gen *g, const struct places *f,
+static enum status constant_cmps(struct gen *g, const struct exact_places *f,
                                  unsigned u)
 {
     const struct cq *q = g->p->q;
@@ -289,7 +291,7 @@ static enum status constant_cmps(struct gen *g, const struct places *f,
         bool left = q->cmps[i].l.kind == TERM_CONST;
         if (!k)
             continue;
-        if (!sql_same_order(gen_var_type(q, u), k->type))
+        if (!sqlgen_same_order(gen_var_type(q, u), k->type))
             return gen_refuse_types(g);
         sb_printf(g->b, "%s%s(SELECT p FROM m%u WHERE v = ", between,
                   left           ? ""
@@ -297,7 +299,7 @@ static enum status constant_cmps(struct gen *g, const struct places *f,
                   : op == CMP_LT ? "t.p < "
                                  : "t.p <= ",
                   f->id);
-        TRY(sql_const(k, g->b, g->err));
+        TRY(sqlgen_const(k, g->b, g->err));
         sb_cstr(g->b, !left          ? ")"
                       : op == CMP_NE ? ") <> t.p"
                       : op == CMP_LT ? ") < t.p"
@@ -307,10 +309,11 @@ static enum status constant_cmps(struct gen *g, const struct places *f,
     return OK;
 }
 
-static enum status outer_rel(struct gen *g, const struct places *f, unsigned u)
+static enum status outer_rel(struct gen *g, const struct exact_places *f,
+                             unsigned u)
 {
     const struct cq *q = g->p->q;
-    enum type t = exact_whole(q, u) ? q->vars[u].type : T_UNKNOWN;
+    enum type t = part_exact_whole(q, u) ? q->vars[u].type : T_UNKNOWN;
     if (f->empty && t != T_BOOL)
         t = T_UNKNOWN;
     gen_begin(g);
@@ -348,7 +351,8 @@ static enum status compare_places(struct gen *g)
         const struct cmp *c = &q->cmps[i];
         if (!mine(g->p, i) || c->l.kind != TERM_VAR || c->r.kind != TERM_VAR)
             continue;
-        if (!sql_same_order(gen_var_type(q, c->l.id), gen_var_type(q, c->r.id)))
+        if (!sqlgen_same_order(gen_var_type(q, c->l.id),
+                               gen_var_type(q, c->r.id)))
             return gen_refuse_types(g);
         g->cmps[g->n_cmps++] =
             (struct gcmp){c->op, place(g, c->l.id), place(g, c->r.id)};
@@ -360,7 +364,7 @@ enum status gen_outside(struct gen *g)
 {
     vset left = g->p->outside;
     while (left) {
-        struct places f = {0};
+        struct exact_places f = {0};
         find_family(g->p, vset_min(left), &f);
         TRY(value_table(g, &f));
         VSET_EACH (x, f.vars & ~g->p->outside)

@@ -34,7 +34,7 @@ struct pool {
     bool failed; /* no memory */
 };
 
-struct rel {
+struct gen_rel {
     vset vars;
     bool live;
     bool ones;   /* every weight is 1 */
@@ -62,7 +62,7 @@ struct gen {
     uint8_t cols[MAX_VARS];
     unsigned n_cols;
 
-    struct rel rels[MAX_RELS];
+    struct gen_rel rels[MAX_RELS];
     unsigned n;
     struct gcmp cmps[MAX_PUSHDOWN_CMPS];
     bool applied[MAX_PUSHDOWN_CMPS];
@@ -96,19 +96,20 @@ void gen_as(struct gen *g, unsigned v);
 /* The text is complete: its number in the pool. */
 unsigned gen_pool(struct gen *g, bool plain);
 /* The same, as a relation with the columns that were named. */
-struct rel *gen_end(struct gen *g, bool plain);
+struct gen_rel *gen_end(struct gen *g, bool plain);
 /* What comes after FROM. */
 void gen_from(struct gen *g, unsigned id, const char *alias);
 /* The number of the column that holds v. */
-unsigned gen_col(const struct rel *r, unsigned v);
+unsigned gen_col(const struct gen_rel *r, unsigned v);
 /* Column number col of a relation that FROM calls `alias`. */
-void gen_ref(struct gen *g, const struct rel *r, const char *alias,
+void gen_ref(struct gen *g, const struct gen_rel *r, const char *alias,
              unsigned col);
 
 /* pushdown_step.c */
-enum step { EXISTS, SUM, MAX };
+enum gen_step { EXISTS, SUM, MAX };
 /* Eliminates all of `vars`, the cheapest step first. */
-enum status gen_eliminate(struct gen *g, vset vars, enum step step) WARN_UNUSED;
+enum status gen_eliminate(struct gen *g, vset vars,
+                          enum gen_step step) WARN_UNUSED;
 
 /* pushdown_sql.c */
 enum type gen_var_type(const struct cq *q, uint32_t var);

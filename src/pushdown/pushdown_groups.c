@@ -105,8 +105,8 @@ static enum status key_const(struct groups *s, size_t key, uint32_t var,
 {
     const struct value *v = key_value(s, key, var);
     enum type t = gen_var_type(s->c->q, var);
-    if (sql_same_order(t, v->type))
-        return sql_const(v, b, s->err);
+    if (sqlgen_same_order(t, v->type))
+        return sqlgen_const(v, b, s->err);
     err_set(s->err, E_UNSUPPORTED,
             "the database cannot compare group keys of this type exactly");
     err_hint(s->err, "Use --engine embedded for this query.");
@@ -283,7 +283,7 @@ enum status pushdown_groups(struct pushdown *c, const struct value *keys,
         if (q->outs[i].kind == TERM_VAR)
             left.boundary |= vset_one(q->outs[i].id);
     while (left.atoms && st == OK && n_keys) {
-        struct ask one = ask_component(q, &left);
+        struct ask one = part_cut(q, &left);
         st = answer_component(&s, &one);
         arena_fini(&c->scratch);
     }

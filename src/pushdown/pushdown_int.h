@@ -49,7 +49,7 @@ struct ask {
 
 /* Takes from `left` what hangs together with its first atom or, when no atom
  * is left, with its first variable outside. */
-struct ask ask_component(const struct cq *q, struct ask *left);
+struct ask part_cut(const struct cq *q, struct ask *left);
 
 /* Fills the roles. */
 enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
@@ -74,10 +74,11 @@ enum status batch_send(struct batch *b, struct err *err) WARN_UNUSED;
 
 /* pushdown_exact.c */
 /* Variables outside f that comparisons tie down (join.h: join_max_exact). */
-vset exact_outside(const struct cq *q, aset f);
+vset part_exact_outside(const struct cq *q, aset f);
 /* Do the values of v's domain count one by one, with nothing between? */
-bool exact_whole(const struct cq *q, uint32_t v);
+bool part_exact_whole(const struct cq *q, uint32_t v);
 /* E_UNSUPPORTED where the database cannot do it. */
-enum status exact_supported(const struct cq *q, struct err *err) WARN_UNUSED;
+enum status part_exact_supported(const struct cq *q,
+                                 struct err *err) WARN_UNUSED;
 
 #endif

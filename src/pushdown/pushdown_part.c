@@ -223,7 +223,8 @@ static void put_outside(struct sb *b, const struct part *p)
         VSET_EACH (v, p->outside)
             if (p->num[v] == n)
                 sb_printf(b, " out v%u %d", n,
-                          exact_whole(p->q, v) ? (int)p->q->vars[v].type : -1);
+                          part_exact_whole(p->q, v) ? (int)p->q->vars[v].type
+                                                    : -1);
 }
 
 static void describe(struct sb *b, struct part *p)
@@ -236,7 +237,7 @@ static void describe(struct sb *b, struct part *p)
     put_outside(b, p);
 }
 
-struct search {
+struct part_search {
     struct arena *a;
     struct part *p;
     struct str best;
@@ -244,7 +245,7 @@ struct search {
     bool failed;
 };
 
-static void try_order(struct search *s)
+static void try_order(struct part_search *s)
 {
     struct sb b;
     sb_init(&b, s->a);
@@ -256,7 +257,7 @@ static void try_order(struct search *s)
     memcpy(s->best_atoms, s->p->atoms, sizeof s->best_atoms);
 }
 
-static void permute(struct search *s, size_t from)
+static void permute(struct part_search *s, size_t from)
 {
     uint32_t *at = s->p->atoms;
     if (from + 1 >= s->p->n_atoms) {
@@ -277,7 +278,7 @@ enum status part_describe(struct arena *a, struct part *p, struct str *out,
                           struct err *err)
 {
     enum { ALL_ORDERS = 5 }; /* 120 of them; beyond, as they stand */
-    struct search s = {.a = a, .p = p};
+    struct part_search s = {.a = a, .p = p};
     struct sb b;
     if (p->n_atoms <= ALL_ORDERS)
         permute(&s, 0);

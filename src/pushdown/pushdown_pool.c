@@ -62,10 +62,10 @@ unsigned gen_pool(struct gen *g, bool plain)
     return (unsigned)*id;
 }
 
-struct rel *gen_end(struct gen *g, bool plain)
+struct gen_rel *gen_end(struct gen *g, bool plain)
 {
-    struct rel *r = &g->rels[g->n++];
-    *r = (struct rel){.live = true, .n = g->n_cols};
+    struct gen_rel *r = &g->rels[g->n++];
+    *r = (struct gen_rel){.live = true, .n = g->n_cols};
     for (unsigned i = 0; i < g->n_cols; i++) {
         r->cols[i] = g->cols[i];
         r->vars |= vset_one(g->cols[i]);
@@ -89,7 +89,7 @@ void gen_from(struct gen *g, unsigned id, const char *alias)
     g->deps[g->n_deps++] = id;
 }
 
-unsigned gen_col(const struct rel *r, unsigned v)
+unsigned gen_col(const struct gen_rel *r, unsigned v)
 {
     unsigned i = 0;
     while (r->cols[i] != v)
@@ -97,7 +97,7 @@ unsigned gen_col(const struct rel *r, unsigned v)
     return i;
 }
 
-void gen_ref(struct gen *g, const struct rel *r, const char *alias,
+void gen_ref(struct gen *g, const struct gen_rel *r, const char *alias,
              unsigned col)
 {
     if (g->pool->failed)

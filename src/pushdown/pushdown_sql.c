@@ -47,14 +47,14 @@ static enum status check_types(struct gen *g, bool *never)
                 continue;
             enum type a = t->cols[c].type, b = gen_var_type(q, at->args[c].id);
             *never |= !type_comparable(a, b);
-            if (type_comparable(a, b) && !sql_same_order(a, b))
+            if (type_comparable(a, b) && !sqlgen_same_order(a, b))
                 return gen_refuse_types(g);
         }
     }
     for (uint32_t i = 0; i < q->n_calcs; i++)
         if (vset_has(g->p->vars, q->calcs[i].var) &&
-            !sql_same_order(q->calcs[i].e->type,
-                            gen_var_type(q, q->calcs[i].var)))
+            !sqlgen_same_order(q->calcs[i].e->type,
+                               gen_var_type(q, q->calcs[i].var)))
             return gen_refuse_types(g);
     return OK;
 }
@@ -72,7 +72,8 @@ static enum status list_cmps(struct gen *g)
             decided |= vset_sub(both, atom_vars(q, g->p->atoms[k]));
         if (!g->p->cmps[i] || decided || (both & g->p->outside))
             continue;
-        if (!sql_same_order(gen_var_type(q, c->l.id), gen_var_type(q, c->r.id)))
+        if (!sqlgen_same_order(gen_var_type(q, c->l.id),
+                               gen_var_type(q, c->r.id)))
             return gen_refuse_types(g);
         g->cmps[g->n_cmps++] = (struct gcmp){c->op, c->l.id, c->r.id};
     }

@@ -25,19 +25,19 @@
 
 #include "pushdown/pushdown_gen.h"
 
-struct bucket {
+struct step_bucket {
     unsigned rels[MAX_ATOMS + 2 * MAX_VARS];
     unsigned n;
     vset vars;
 };
 
-static void take(struct gen *g, struct bucket *k, unsigned r)
+static void take(struct gen *g, struct step_bucket *k, unsigned r)
 {
     k->rels[k->n++] = r;
     k->vars |= g->rels[r].vars;
 }
 
-static bool taken(const struct bucket *k, unsigned r)
+static bool taken(const struct step_bucket *k, unsigned r)
 {
     for (unsigned i = 0; i < k->n; i++)
         if (k->rels[i] == r)
@@ -45,15 +45,15 @@ static bool taken(const struct bucket *k, unsigned r)
     return false;
 }
 
-static void bucket_of(struct gen *g, unsigned v, struct bucket *k)
+static void bucket_of(struct gen *g, unsigned v, struct step_bucket *k)
 {
-    *k = (struct bucket){0};
+    *k = (struct step_bucket){0};
     for (unsigned r = 0; r < g->n; r++)
         if (g->rels[r].live && vset_has(g->rels[r].vars, v))
             take(g, k, r);
 }
 
-static void consume(struct gen *g, const struct bucket *k)
+static void consume(struct gen *g, const struct step_bucket *k)
 {
     for (unsigned i = 0; i < k->n; i++)
         g->rels[k->rels[i]].live = false;
@@ -68,8 +68,8 @@ static const char *op_text(enum cmp_op op)
 }
 
 /* The relation of the bucket, among the first n, that has v; n: none. */
-static unsigned holder(const struct gen *g, const struct bucket *k, unsigned n,
-                       unsigned v)
+static unsigned holder(const struct gen *g, const struct step_bucket *k,
+                       unsigned n, unsigned v)
 {
     for (unsigned i = 0; i < n; i++)
         if (vset_has(g->rels[k->rels[i]].vars, v))
@@ -78,21 +78,22 @@ static unsigned holder(const struct gen *g, const struct bucket *k, unsigned n,
 }
 
 /* Column col of the bucket's relation i. */
-static void ref(struct gen *g, const struct bucket *k, unsigned i, unsigned col)
+static void ref(struct gen *g, const struct step_bucket *k, unsigned i,
+                unsigned col)
 {
     char alias[16];
     snprintf(alias, sizeof alias, "a%u", i);
     gen_ref(g, &g->rels[k->rels[i]], alias, col);
 }
 
-static void column(struct gen *g, const struct bucket *k, unsigned v)
+static void column(struct gen *g, const struct step_bucket *k, unsigned v)
 {
     unsigned i = holder(g, k, k->n, v);
     ref(g, k, i, gen_col(&g->rels[k->rels[i]], v));
 }
 
 /* How many relations of the bucket have weights other than 1. */
-static unsigned n_weights(const struct gen *g, const struct bucket *k)
+static unsigned n_weights(const struct gen *g, const struct step_bucket *k)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < k->n; i++)
@@ -101,7 +102,7 @@ static unsigned n_weights(const struct gen *g, const struct bucket *k)
 }
 
 /* The product of those. */
-static void weights(struct gen *g, const struct bucket *k)
+static void weights(struct gen *g, const struct step_bucket *k)
 {
     unsigned n = 0, all = n_weights(g, k);
     for (unsigned i = 0; i < k->n; i++)
@@ -110,8 +111,8 @@ static void weights(struct gen *g, const struct bucket *k)
                       all > 1 ? "::numeric" : "");
 }
 
-static void step_weight(struct gen *g, const struct bucket *k, enum step step,
-                        bool grouped)
+static void step_weight(struct gen *g, const struct step_bucket *k,
+                        enum gen_step step, bool grouped)
 {
     if (!n_weights(g, k)) {
         sb_cstr(g->b, step == SUM && grouped ? "count(*) AS w" : "1 AS w");
@@ -124,11 +125,11 @@ static void step_weight(struct gen *g, const struct bucket *k, enum step step,
     sb_cstr(g->b, ") AS w");
 }
 
-static void from_clause(struct gen *g, const struct bucket *k)
+static void from_clause(struct gen *g, const struct step_bucket *k)
 {
     char alias[16];
     for (unsigned i = 0; i < k->n; i++) {
-        const struct rel *r = &g->rels[k->rels[i]];
+        const struct gen_rel *r = &g->rels[k->rels[i]];
         unsigned n = 0;
         snprintf(alias, sizeof alias, "a%u", i);
         sb_cstr(g->b, i ? " JOIN " : " FROM ");
@@ -147,7 +148,7 @@ static void from_clause(struct gen *g, const struct bucket *k)
     }
 }
 
-static void where_clause(struct gen *g, const struct bucket *k)
+static void where_clause(struct gen *g, const struct step_bucket *k)
 {
     unsigned n = 0;
     for (uint32_t i = 0; i < g->n_cmps; i++) {
@@ -171,10 +172,11 @@ static void group_by(struct gen *g)
 }
 
 /* The columns, in the order of the relations they come from. */
-static void select_columns(struct gen *g, const struct bucket *k, vset vars)
+static void select_columns(struct gen *g, const struct step_bucket *k,
+                           vset vars)
 {
     for (unsigned i = 0; i < k->n; i++) {
-        const struct rel *r = &g->rels[k->rels[i]];
+        const struct gen_rel *r = &g->rels[k->rels[i]];
         for (unsigned c = 0; c < r->n; c++) {
             if (!vset_has(vars, r->cols[c]))
                 continue;
@@ -190,7 +192,7 @@ static void select_columns(struct gen *g, const struct bucket *k, vset vars)
  * column comes first: so that a join has one text. */
 static bool swapped(const struct gen *g, unsigned x, unsigned y)
 {
-    const struct rel *a = &g->rels[x], *b = &g->rels[y];
+    const struct gen_rel *a = &g->rels[x], *b = &g->rels[y];
     unsigned first_a = UINT32_MAX, first_b = UINT32_MAX;
     if (a->id != b->id)
         return a->id > b->id;
@@ -203,7 +205,7 @@ static bool swapped(const struct gen *g, unsigned x, unsigned y)
 }
 
 /* By number, but each joined to an earlier one where that is possible. */
-static void arrange(const struct gen *g, struct bucket *k)
+static void arrange(const struct gen *g, struct step_bucket *k)
 {
     vset seen = 0;
     for (unsigned i = 0; i < k->n; i++) {
@@ -223,11 +225,11 @@ static void arrange(const struct gen *g, struct bucket *k)
 
 /* Every row of the join is the only one with its values of `vars`: one
  * relation has its key there, and the others follow by theirs. */
-static bool rows_single(const struct gen *g, const struct bucket *k, vset vars,
-                        vset *key)
+static bool rows_single(const struct gen *g, const struct step_bucket *k,
+                        vset vars, vset *key)
 {
     for (unsigned i = 0; i < k->n; i++) {
-        const struct rel *root = &g->rels[k->rels[i]];
+        const struct gen_rel *root = &g->rels[k->rels[i]];
         vset known = root->vars, before = 0;
         unsigned n = 0;
         if (!vset_sub(root->key, vars))
@@ -248,8 +250,8 @@ static bool rows_single(const struct gen *g, const struct bucket *k, vset vars,
 }
 
 /* SELECT vars, step(weights) over the join of the bucket, which is used up. */
-static struct rel *step_rel(struct gen *g, struct bucket *k, enum step step,
-                            vset vars)
+static struct gen_rel *step_rel(struct gen *g, struct step_bucket *k,
+                                enum gen_step step, vset vars)
 {
     vset key = 0;
     bool single = rows_single(g, k, vars, &key);
@@ -270,7 +272,7 @@ static struct rel *step_rel(struct gen *g, struct bucket *k, enum step step,
     else if (step != EXISTS && !single)
         group_by(g);
     consume(g, k);
-    struct rel *r = gen_end(g, single);
+    struct gen_rel *r = gen_end(g, single);
     r->ones = ones;
     if (single)
         r->key = key;
@@ -297,7 +299,7 @@ static unsigned open_cmps(const struct gen *g, unsigned v, vset have,
 }
 
 static void join_partner(struct gen *g, unsigned v, uint32_t cmp,
-                         struct bucket *k)
+                         struct step_bucket *k)
 {
     vset other = gcmp_vars(&g->cmps[cmp]) & ~vset_one(v);
     for (unsigned r = 0; r < g->n; r++)
@@ -319,15 +321,15 @@ static bool nullable(const struct gen *g, unsigned v)
  * P.w * (T.w - M.w where M.v = P.u). T and M share the columns `rest`; P joins
  * them on what it shares with them.
  */
-static enum status subtract(struct gen *g, struct bucket *k, unsigned v,
+static enum status subtract(struct gen *g, struct step_bucket *k, unsigned v,
                             uint32_t cmp)
 {
     vset rest = k->vars & ~vset_one(v);
     unsigned u = vset_min(gcmp_vars(&g->cmps[cmp]) & ~vset_one(v));
-    struct bucket p = {0}, one = {0};
-    const struct rel *m = step_rel(g, k, SUM, k->vars);
+    struct step_bucket p = {0}, one = {0};
+    const struct gen_rel *m = step_rel(g, k, SUM, k->vars);
     take(g, &one, (unsigned)(m - g->rels));
-    const struct rel *t = step_rel(g, &one, SUM, rest);
+    const struct gen_rel *t = step_rel(g, &one, SUM, rest);
     join_partner(g, v, cmp, &p);
     if (!p.n)
         return err_internal(g->err, "pushdown: comparison without partner");
@@ -359,7 +361,8 @@ static enum status subtract(struct gen *g, struct bucket *k, unsigned v,
 
 /* Those of `vars` that only the bucket holds and nothing outside compares:
  * one step does for all of them. */
-static vset only_here(const struct gen *g, const struct bucket *k, vset vars)
+static vset only_here(const struct gen *g, const struct step_bucket *k,
+                      vset vars)
 {
     vset here = vars & k->vars, elsewhere = 0;
     uint32_t cmp;
@@ -375,11 +378,11 @@ static vset only_here(const struct gen *g, const struct bucket *k, vset vars)
 
 /* Would looking up r by its key spare a column of the key, and leave no more
  * columns than before? */
-static bool worth_looking_up(struct gen *g, const struct bucket *k, unsigned r,
-                             vset vars, vset *gone)
+static bool worth_looking_up(struct gen *g, const struct step_bucket *k,
+                             unsigned r, vset vars, vset *gone)
 {
     vset key = g->rels[r].key, left = k->vars & ~*gone;
-    struct bucket more = *k;
+    struct step_bucket more = *k;
     if (!g->rels[r].live || taken(k, r) || !vset_sub(key, k->vars))
         return false;
     take(g, &more, r);
@@ -391,7 +394,7 @@ static bool worth_looking_up(struct gen *g, const struct bucket *k, unsigned r,
 }
 
 /* gone: what the step eliminates; more of `vars` may be among it then. */
-static void look_up(struct gen *g, struct bucket *k, vset vars, vset *gone)
+static void look_up(struct gen *g, struct step_bucket *k, vset vars, vset *gone)
 {
     for (bool found = true; found;) {
         found = false;
@@ -406,10 +409,10 @@ static void look_up(struct gen *g, struct bucket *k, vset vars, vset *gone)
 }
 
 /* v, and what of *vars goes with it; all of that is taken out of *vars. */
-static enum status eliminate(struct gen *g, unsigned v, enum step step,
+static enum status eliminate(struct gen *g, unsigned v, enum gen_step step,
                              vset *vars)
 {
-    struct bucket k;
+    struct step_bucket k;
     uint32_t cmp = 0;
     bucket_of(g, v, &k);
     *vars &= ~vset_one(v);
@@ -432,7 +435,7 @@ static enum status eliminate(struct gen *g, unsigned v, enum step step,
 
 /* How many relations of the bucket, but one, are joined otherwise than by
  * their key: each may multiply the rows. */
-static unsigned multiplied(const struct gen *g, const struct bucket *k)
+static unsigned multiplied(const struct gen *g, const struct step_bucket *k)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < k->n; i++) {
@@ -447,11 +450,11 @@ static unsigned multiplied(const struct gen *g, const struct bucket *k)
 /* A variable whose step joins nothing, if there is one: what is joined later
  * has fewer rows then. Otherwise the one whose step joins by keys and leaves
  * the fewest columns, and of those the one that joins the fewest relations. */
-static unsigned cheapest(struct gen *g, vset vars, enum step step)
+static unsigned cheapest(struct gen *g, vset vars, enum gen_step step)
 {
     unsigned best = vset_min(vars), best_cost = UINT32_MAX;
     VSET_EACH (v, vars) {
-        struct bucket k;
+        struct step_bucket k;
         uint32_t cmp = 0;
         bucket_of(g, v, &k);
         unsigned open = open_cmps(g, v, k.vars, &cmp);
@@ -469,7 +472,7 @@ static unsigned cheapest(struct gen *g, vset vars, enum step step)
     return best;
 }
 
-enum status gen_eliminate(struct gen *g, vset vars, enum step step)
+enum status gen_eliminate(struct gen *g, vset vars, enum gen_step step)
 {
     while (vars) {
         unsigned v = cheapest(g, vars, step);

@@ -125,7 +125,7 @@ enum status sens_graph_new(struct mem *m, const uint32_t *from,
 }
 
 /* One column of nodes: whole numbers as they are, or values of any type. */
-struct names {
+struct node_names {
     size_t n;
     int64_t *numbers;
     struct value *values; /* if not NULL */
@@ -137,7 +137,7 @@ static int by_number(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-static int compare_name(const struct names *names, size_t i,
+static int compare_name(const struct node_names *names, size_t i,
                         const struct store_column *c, size_t row)
 {
     if (!names->values) {
@@ -149,8 +149,8 @@ static int compare_name(const struct names *names, size_t i,
 }
 
 /* The place of a cell among the sorted distinct names. */
-static uint32_t place(const struct names *names, const struct store_column *c,
-                      size_t row)
+static uint32_t place(const struct node_names *names,
+                      const struct store_column *c, size_t row)
 {
     size_t lo = 0, hi = names->n;
     while (hi - lo > 1) {
@@ -163,7 +163,7 @@ static uint32_t place(const struct names *names, const struct store_column *c,
     return (uint32_t)lo;
 }
 
-static void distinct(struct names *names)
+static void distinct(struct node_names *names)
 {
     size_t w = 0;
     if (names->values)
@@ -185,7 +185,7 @@ static void distinct(struct names *names)
     names->n = w;
 }
 
-static void collect(const struct store_table *t, struct names *names)
+static void collect(const struct store_table *t, struct node_names *names)
 {
     for (size_t r = 0; r < t->n_rows; r++)
         for (size_t c = 0; c < 2; c++) {
@@ -199,8 +199,9 @@ static void collect(const struct store_table *t, struct names *names)
     distinct(names);
 }
 
-static size_t read_edges(const struct store_table *t, const struct names *names,
-                         uint32_t *from, uint32_t *to)
+static size_t read_edges(const struct store_table *t,
+                         const struct node_names *names, uint32_t *from,
+                         uint32_t *to)
 {
     size_t n = 0;
     for (size_t r = 0; r < t->n_rows; r++) {
@@ -228,8 +229,8 @@ enum status sens_graph_load(const struct store *st, uint32_t table,
     if (!block || !from || !to) {
         status = err_nomem(err);
     } else {
-        struct names names = {.numbers = numbers ? block : NULL,
-                              .values = numbers ? NULL : block};
+        struct node_names names = {.numbers = numbers ? block : NULL,
+                                   .values = numbers ? NULL : block};
         collect(t, &names);
         size_t edges = read_edges(t, &names, from, to);
         status = sens_graph_new(st->mem, from, to, edges, names.n, out, err);

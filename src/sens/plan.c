@@ -16,7 +16,7 @@
 #include "logic/logic.h"
 #include "sens/sens.h"
 
-struct builder {
+struct plan_builder {
     struct arena *a;
     struct sens_plan *p;
     VEC(aset) sets;
@@ -72,7 +72,7 @@ size_t sens_parts(const struct cq *q, aset f, vset fixed, bool exact,
     return n;
 }
 
-static enum status add_set(struct builder *b, aset f, struct err *err)
+static enum status add_set(struct plan_builder *b, aset f, struct err *err)
 {
     bool is_new;
     aset *key = NEW(b->a, aset);
@@ -87,7 +87,7 @@ static enum status add_set(struct builder *b, aset f, struct err *err)
     return OK;
 }
 
-static bool has_set(const struct builder *b, aset f)
+static bool has_set(const struct plan_builder *b, aset f)
 {
     struct str k = {(const char *)&f, sizeof f};
     return map_find(&b->seen, k) != NULL;
@@ -95,7 +95,7 @@ static bool has_set(const struct builder *b, aset f)
 
 /* The sets that `f` shrinks to when rows of private atoms are taken out: all
  * of them or, beyond the limit, none. */
-static enum status add_family(struct builder *b, aset f, struct err *err)
+static enum status add_family(struct plan_builder *b, aset f, struct err *err)
 {
     aset priv = f & b->p->priv;
     if (has_set(b, f) ||
@@ -124,11 +124,11 @@ static void describe(const struct sens_plan *p, aset f, struct sens_coord *c)
 
 /* Calls `use` on each way to cut `f` into two independent sets. With more
  * parts than SENS_ALL_SPLITS only one part against the rest. */
-static enum status each_split(struct builder *b, const struct sens_coord *c,
-                              enum status (*use)(struct builder *,
-                                                 struct sens_coord *, aset,
-                                                 struct err *),
-                              struct sens_coord *arg, struct err *err)
+static enum status
+each_split(struct plan_builder *b, const struct sens_coord *c,
+           enum status (*use)(struct plan_builder *, struct sens_coord *, aset,
+                              struct err *),
+           struct sens_coord *arg, struct err *err)
 {
     aset parts[MAX_ATOMS];
     size_t n =
@@ -149,14 +149,14 @@ static enum status each_split(struct builder *b, const struct sens_coord *c,
     return OK;
 }
 
-static enum status collect_split(struct builder *b, struct sens_coord *c,
+static enum status collect_split(struct plan_builder *b, struct sens_coord *c,
                                  aset x, struct err *err)
 {
     TRY(add_family(b, x, err));
     return add_family(b, c->atoms & ~x, err);
 }
 
-static enum status collect_sets(struct builder *b, struct err *err)
+static enum status collect_sets(struct plan_builder *b, struct err *err)
 {
     struct sens_plan *p = b->p;
     TRY(add_set(b, 0, err));
@@ -195,7 +195,7 @@ long sens_plan_find(const struct sens_plan *p, aset atoms)
     return -1;
 }
 
-static enum status find_matches(struct builder *b, struct err *err)
+static enum status find_matches(struct plan_builder *b, struct err *err)
 {
     struct sens_plan *p = b->p;
     for (size_t i = 0; i < p->n_tables; i++) {
@@ -207,7 +207,7 @@ static enum status find_matches(struct builder *b, struct err *err)
     return OK;
 }
 
-static enum status add_terms(struct builder *b, struct sens_coord *c,
+static enum status add_terms(struct plan_builder *b, struct sens_coord *c,
                              struct err *err)
 {
     VEC(struct sens_term) terms = {0};
@@ -229,8 +229,8 @@ static enum status add_terms(struct builder *b, struct sens_coord *c,
     return OK;
 }
 
-static enum status store_split(struct builder *b, struct sens_coord *c, aset x,
-                               struct err *err)
+static enum status store_split(struct plan_builder *b, struct sens_coord *c,
+                               aset x, struct err *err)
 {
     long l = sens_plan_find(b->p, x);
     long r = sens_plan_find(b->p, c->atoms & ~x);
@@ -254,7 +254,7 @@ static bool may_be_bounded(const struct cq *q, aset f)
     return false;
 }
 
-static enum status add_caps(struct builder *b, struct sens_coord *c,
+static enum status add_caps(struct plan_builder *b, struct sens_coord *c,
                             struct err *err)
 {
     const struct cq *q = b->p->q;
@@ -264,7 +264,7 @@ static enum status add_caps(struct builder *b, struct sens_coord *c,
     return each_split(b, c, store_split, c, err);
 }
 
-static enum status build_coords(struct builder *b, struct err *err)
+static enum status build_coords(struct plan_builder *b, struct err *err)
 {
     struct sens_plan *p = b->p;
     qsort(b->sets.p, b->sets.n, sizeof *b->sets.p, by_size);
@@ -282,7 +282,7 @@ static enum status build_coords(struct builder *b, struct err *err)
     return add_terms(b, &p->top, err);
 }
 
-static enum status find_private(struct builder *b, struct err *err)
+static enum status find_private(struct plan_builder *b, struct err *err)
 {
     struct sens_plan *p = b->p;
     p->all = aset_first_n(p->q->n_atoms);
@@ -312,7 +312,7 @@ enum status sens_plan_new(struct arena *a, const struct cq *q,
                           bool filters_exact, struct sens_plan **out,
                           struct err *err)
 {
-    struct builder b = {.a = a, .p = NEW(a, struct sens_plan)};
+    struct plan_builder b = {.a = a, .p = NEW(a, struct sens_plan)};
     if (!b.p)
         return err_nomem(err);
     b.p->q = q;

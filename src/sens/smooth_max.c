@@ -51,15 +51,15 @@ static void wipe_mpfr(mpfr_t x)
     mpfr_clear(x);
 }
 
-struct scan {
+struct smooth_scan {
     struct sens_sequence *seq;
     struct sens_peak *out;
     mpfr_t base, decay, product; /* e^-beta, e^{-beta k}, scratch */
     mpz_t v;
 };
 
-static enum status scan_init(struct scan *s, struct arena *a, mpq_srcptr beta,
-                             struct err *err)
+static enum status scan_init(struct smooth_scan *s, struct arena *a,
+                             mpq_srcptr beta, struct err *err)
 {
     struct sens_peak *p = s->out;
     memset(p, 0, sizeof *p);
@@ -78,7 +78,7 @@ static enum status scan_init(struct scan *s, struct arena *a, mpq_srcptr beta,
     return OK;
 }
 
-static void look_at(struct scan *s, uint64_t k)
+static void look_at(struct smooth_scan *s, uint64_t k)
 {
     struct sens_peak *p = s->out;
     s->seq->value(s->seq->ctx, k, s->v);
@@ -92,14 +92,14 @@ static void look_at(struct scan *s, uint64_t k)
 }
 
 /* Is e^{-beta k} v at most the best so far? */
-static bool beaten(struct scan *s, mpz_srcptr v)
+static bool beaten(struct smooth_scan *s, mpz_srcptr v)
 {
     mpfr_mul_z(s->product, s->decay, v, MPFR_RNDU);
     return mpfr_cmp(s->product, s->out->best) <= 0;
 }
 
 /* PRIVACY: true only if no later k exceeds the best. */
-static bool may_stop(struct scan *s, uint64_t k)
+static bool may_stop(struct smooth_scan *s, uint64_t k)
 {
     struct sens_sequence *q = s->seq;
     if (mpz_sgn(q->limit) >= 0 && beaten(s, q->limit))
@@ -118,7 +118,7 @@ enum status sens_scan(struct arena *a, mpq_srcptr beta,
                       struct sens_sequence *seq, struct sens_peak *out,
                       struct err *err)
 {
-    struct scan s = {.seq = seq, .out = out};
+    struct smooth_scan s = {.seq = seq, .out = out};
     TRY(scan_init(&s, a, beta, err));
     for (uint64_t k = 0;; k++) {
         look_at(&s, k);

@@ -125,7 +125,7 @@ uint64_t sens_triangle_pair(const struct sens_graph *g, bool cycle, size_t u,
     return c.now + gain(&c, cycle, k);
 }
 
-struct search {
+struct triangle_search {
     const struct sens_graph *g;
     bool cycle;
     double beta, best;
@@ -147,7 +147,8 @@ static double peak_of_line(double beta, double y, double slope)
 
 /* No k gives this pair of nodes more: the first degree-many rows add `most`
  * each, the others 3/2. Rounded up a little. */
-static double at_most(const struct search *s, size_t common, size_t degrees)
+static double at_most(const struct triangle_search *s, size_t common,
+                      size_t degrees)
 {
     double most = s->cycle ? 3 : 2, n = (double)degrees;
     double y = 3 * (double)common;
@@ -157,7 +158,7 @@ static double at_most(const struct search *s, size_t common, size_t degrees)
     return (first < second ? first : second) * (1 + 1e-9);
 }
 
-static void try_pair(struct search *s, size_t u, size_t v)
+static void try_pair(struct triangle_search *s, size_t u, size_t v)
 {
     struct chances c = look(s->g, s->cycle, u, v);
     s->work -= (long long)(degree(s->g, u) + degree(s->g, v) + 8);
@@ -176,14 +177,14 @@ static void try_pair(struct search *s, size_t u, size_t v)
     }
 }
 
-static void try_both(struct search *s, size_t u, size_t v)
+static void try_both(struct triangle_search *s, size_t u, size_t v)
 {
     try_pair(s, u, v);
     try_pair(s, v, u);
 }
 
 /* Pairs of u and a node of higher rank with a common neighbour. */
-static void near_pairs(struct search *s, size_t u, uint32_t *common,
+static void near_pairs(struct triangle_search *s, size_t u, uint32_t *common,
                        uint32_t *touched)
 {
     const struct sens_graph *g = s->g;
@@ -208,7 +209,8 @@ static void near_pairs(struct search *s, size_t u, uint32_t *common,
 }
 
 /* Pairs without one, by falling degrees; two fresh nodes come last. */
-static void far_pairs(struct search *s, const uint32_t *order, size_t n)
+static void far_pairs(struct triangle_search *s, const uint32_t *order,
+                      size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
@@ -243,7 +245,8 @@ enum status sens_triangle_peak(const struct sens_graph *g, bool cycle,
                                double beta, bool *done, double *value,
                                uint64_t *k, struct err *err)
 {
-    struct search s = {.g = g, .cycle = cycle, .beta = beta, .work = WORK};
+    struct triangle_search s = {
+        .g = g, .cycle = cycle, .beta = beta, .work = WORK};
     size_t n = g->n + 2; /* with two fresh nodes */
     uint32_t *a = mem_alloc(g->mem, 3 * n * sizeof *a);
     if (!a)

@@ -14,7 +14,7 @@ static void add_columns(struct sb *b, const struct src_table *t)
     for (size_t i = 0; i < t->n_cols; i++) {
         const struct src_column *c = &t->cols[i];
         sb_cstr(b, i ? ", " : " (");
-        sql_ident(b, c->name);
+        sqlgen_ident(b, c->name);
         sb_printf(b, " %s %u", type_name(c->type), c->type_oid);
         sb_cstr(b, c->not_null ? " not null" : "");
         sb_cstr(b, c->as_text ? " as text" : "");
@@ -42,9 +42,9 @@ void source_catalogue(const struct source *src, const struct cq *q,
         const struct src_table *t = &src->tables.p[i];
         if (!cq_atoms_of_table(q, (uint32_t)t->table))
             continue;
-        sql_ident(b, t->namespace_);
+        sqlgen_ident(b, t->namespace_);
         sb_cstr(b, ".");
-        sql_ident(b, t->name);
+        sqlgen_ident(b, t->name);
         sb_cstr(b, t->refused ? " refused" : "");
         add_columns(b, t);
         add_keys(b, t);

@@ -111,7 +111,7 @@ static void each_once(const struct src_table *t, const struct store_loader *l,
 {
     for (size_t i = 0; i < l->n_cols; i++) {
         sb_cstr(where, i ? " AND " : "");
-        sql_ident(where, t->cols[from[i]].name);
+        sqlgen_ident(where, t->cols[from[i]].name);
         sb_cstr(where, " IS NOT NULL");
     }
     for (size_t i = 0; i < l->n_cols; i++) {
@@ -120,7 +120,7 @@ static void each_once(const struct src_table *t, const struct store_loader *l,
         if (c->type != T_TEXT && !c->as_text)
             continue;
         sb_cstr(where, ", ");
-        sql_ident(where, c->name);
+        sqlgen_ident(where, c->name);
         sb_cstr(where, "::text COLLATE \"C\"");
     }
     sb_printf(where, " LIMIT %zu", limit);
@@ -136,7 +136,7 @@ static enum status load_pg(struct source *src, const struct src_table *t,
     if (w->n_rows)
         TRY(pg_filter(src, t, w->rows, w->n_rows, &where, err));
     if (w->limit && l->n_cols) {
-        TRY(loader_sources(t, l, &from, err));
+        TRY(source_loader_columns(t, l, &from, err));
         each_once(t, l, from, w->limit, &where);
     }
     if (where.failed)

@@ -138,7 +138,8 @@ enum status pg_filter(struct source *src, const struct src_table *t,
 void pg_version(struct source *src, struct sb *b);
 
 /* The source column that feeds each of the loader's columns. */
-enum status loader_sources(const struct src_table *t, struct store_loader *l,
-                           uint32_t **out, struct err *err) WARN_UNUSED;
+enum status source_loader_columns(const struct src_table *t,
+                                  struct store_loader *l, uint32_t **out,
+                                  struct err *err) WARN_UNUSED;
 
 #endif

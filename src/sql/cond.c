@@ -54,11 +54,11 @@ void lower_leave(struct lower *l)
     l->depth--;
 }
 
-aset expr_atoms(const struct lower *l, const struct expr *e)
+aset sql_expr_atoms(const struct lower *l, const struct expr *e)
 {
     aset s = e->op == X_VAR ? aset_one(l->var_atom.p[e->var]) : 0;
     for (uint32_t i = 0; i < e->n_args; i++)
-        s |= expr_atoms(l, e->args[i]);
+        s |= sql_expr_atoms(l, e->args[i]);
     return s;
 }
 
@@ -94,7 +94,7 @@ enum status term_of(struct lower *l, const struct expr *e, long position,
     }
     if (e->op == X_CONST)
         return term_const(l, &e->val, out);
-    aset atoms = expr_atoms(l, e);
+    aset atoms = sql_expr_atoms(l, e);
     if (aset_count(atoms) != 1)
         return sql_refuse(l->err, NO_EXPR_ACROSS, position);
     for (size_t i = 0; i < l->b.calcs.n; i++)
@@ -120,7 +120,7 @@ enum status add_predicate(struct lower *l, struct expr *e, long position)
         l->b.unsat |= !holds;
         return OK;
     }
-    aset atoms = expr_atoms(l, e);
+    aset atoms = sql_expr_atoms(l, e);
     if (aset_count(atoms) > 1)
         return sql_refuse(l->err, NO_OR_ACROSS, position);
     TRY(keep_nodes(l, e, position));
@@ -157,8 +157,8 @@ enum status add_comparison(struct lower *l, enum expr_op op, struct expr *x,
     }
     bool both_const = x->op == X_CONST && y->op == X_CONST;
     bool complex = !is_plain(x) || !is_plain(y);
-    if (both_const ||
-        (complex && aset_count(expr_atoms(l, x) | expr_atoms(l, y)) <= 1)) {
+    if (both_const || (complex && aset_count(sql_expr_atoms(l, x) |
+                                             sql_expr_atoms(l, y)) <= 1)) {
         struct expr *e;
         TRY(make2(l, op, x, y, &e));
         return add_predicate(l, e, position);
@@ -278,7 +278,7 @@ static enum status distinct_from(struct lower *l, struct scope *sc,
         return generic(l, sc, node, negate);
     TRY(lower_scalar(l, sc, get(e, "lexpr"), &x));
     TRY(lower_scalar(l, sc, get(e, "rexpr"), &y));
-    if (aset_count(expr_atoms(l, x) | expr_atoms(l, y)) < 2)
+    if (aset_count(sql_expr_atoms(l, x) | sql_expr_atoms(l, y)) < 2)
         return generic(l, sc, node, negate);
     if (!is_never_null(l, x) || !is_never_null(l, y))
         return sql_refuse(l->err, NO_DISTINCT_ACROSS, at);

@@ -55,7 +55,7 @@ static enum status count_atom(struct lower *l, uint32_t atom)
     uint32_t v;
     if (key) {
         for (size_t k = 0; k < key->n_x; k++) {
-            TRY(column_var(l, atom, key->x[k], &v));
+            TRY(sql_column_var(l, atom, key->x[k], &v));
             TRY(push_out(l, (struct term){TERM_VAR, v}));
         }
         return OK;
@@ -276,7 +276,7 @@ static enum status name_groups(struct lower *l, struct scope *sc,
 
 /* --- statements --- */
 
-struct reader {
+struct count_reader {
     struct arena *arena;
     struct schema *schema;
     const char *text;
@@ -290,7 +290,7 @@ struct reader {
 
 /* Lowers the whole statement for one count; the first time also what is done
  * with the counts. */
-static enum status read_count(const struct reader *r, size_t i,
+static enum status read_count(const struct count_reader *r, size_t i,
                               struct sql_statement *out, struct cq **q)
 {
     struct lower l = {.arena = r->arena,
@@ -325,11 +325,11 @@ static enum status read_count(const struct reader *r, size_t i,
     return cq_finish(&l.b, q, r->err);
 }
 
-static enum status check_select(const struct reader *r)
+static enum status check_select(const struct count_reader *r)
 {
     struct lower l = {.err = r->err, .text = r->text};
     const json_t *distinct = get(r->select, "distinctClause");
-    TRY(check_clauses(&l, r->select, false));
+    TRY(sql_check_clauses(&l, r->select, false));
     if (distinct)
         return sql_refuse(
             r->err, NO_DISTINCT_HERE,
@@ -338,7 +338,7 @@ static enum status check_select(const struct reader *r)
 }
 
 /* SUM(x), COUNT(*) OVER (), a bare column: what is wrong with it. */
-static enum status refuse_target(const struct reader *r)
+static enum status refuse_target(const struct count_reader *r)
 {
     const json_t *val = get(target_at(r->select, 0), "val");
     const json_t *call = node_as(val, "FuncCall");
@@ -352,7 +352,7 @@ static enum status refuse_target(const struct reader *r)
 
 /* Each count reads the whole statement, so many of them in a long one would
  * take time that grows with the square of its length. */
-static enum status check_counts(const struct reader *r)
+static enum status check_counts(const struct count_reader *r)
 {
     size_t n = r->calls.n;
     if (n <= MAX_COUNTS && n * r->text_n <= MAX_COUNT_WORK)
@@ -369,7 +369,7 @@ static enum status check_counts(const struct reader *r)
 }
 
 /* A count is named by the first column that shows it and nothing else. */
-static enum status name_count(const struct reader *r, const json_t *call,
+static enum status name_count(const struct count_reader *r, const json_t *call,
                               struct str *out)
 {
     const char *name = "count";
@@ -383,7 +383,8 @@ static enum status name_count(const struct reader *r, const json_t *call,
     return out->p ? OK : err_nomem(r->err);
 }
 
-static enum status read_select(struct reader *r, struct sql_statement *out)
+static enum status read_select(struct count_reader *r,
+                               struct sql_statement *out)
 {
     struct lower l = {.arena = r->arena, .err = r->err};
     TRY(check_select(r));
@@ -402,7 +403,7 @@ static enum status read_select(struct reader *r, struct sql_statement *out)
     return OK;
 }
 
-static enum status read_tree(struct reader *r, const json_t *root,
+static enum status read_tree(struct count_reader *r, const json_t *root,
                              struct sql_statement *out)
 {
     static const char *const dml[] = {"InsertStmt", "UpdateStmt", "DeleteStmt",
@@ -430,16 +431,16 @@ enum status sql_read(struct arena *a, struct schema *s, struct str text,
                      struct err *err)
 {
     uint64_t work = 0;
-    struct reader r = {
+    struct count_reader r = {
         .arena = a, .schema = s, .opt = opt, .err = err, .work = &work};
-    struct tree tree;
+    struct parse_tree tree;
     char *clean;
     *out = (struct sql_statement){0};
     TRY(sql_scan(a, text, &clean, &out->epsilon, &out->delta, err));
     r.text = clean;
     r.text_n = strlen(clean);
-    TRY(tree_parse(clean, &tree, err));
+    TRY(parse_tree_make(clean, &tree, err));
     enum status st = read_tree(&r, tree.root, out);
-    tree_free(&tree);
+    parse_tree_free(&tree);
     return st;
 }

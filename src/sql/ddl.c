@@ -147,7 +147,7 @@ static enum status add_column(const struct ddl *d, struct column *out,
     out->not_null = get_flag(c, "is_not_null") || strstr(name, "serial");
     if (!out->name.p)
         return err_nomem(d->err);
-    if (get(type, "arrayBounds") || type_of_name(name, &out->type))
+    if (get(type, "arrayBounds") || sql_type_of_name(name, &out->type))
         return OK;
     ddl_apply(d->types, name, out);
     return OK;
@@ -324,16 +324,16 @@ enum status sql_read_ddl(struct schema *s, struct str text, const char *file,
                          struct err *err)
 {
     struct str epsilon = {0}, delta = {0};
-    struct tree tree;
+    struct parse_tree tree;
     struct ddl_types types = {.arena = s->arena};
     char *clean;
     TRY(ddl_clean(s->arena, text, &text, err));
     TRY(sql_scan(s->arena, text, &clean, &epsilon, &delta, err));
     struct ddl d = {s, clean, file, err, &types};
-    enum status st = tree_parse(clean, &tree, err);
+    enum status st = parse_tree_make(clean, &tree, err);
     if (st == OK) {
         st = read_statements(&d, tree.root);
-        tree_free(&tree);
+        parse_tree_free(&tree);
     } else {
         place(&d);
     }

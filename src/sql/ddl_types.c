@@ -101,7 +101,7 @@ enum status ddl_add_domain(struct ddl_types *t, const json_t *stmt,
 {
     struct user_type u = {.type = T_UNKNOWN};
     const json_t *list = get(stmt, "constraints"), *values;
-    type_of_name(last_name(get(get(stmt, "typeName"), "names")), &u.type);
+    sql_type_of_name(last_name(get(get(stmt, "typeName"), "names")), &u.type);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *c = node_as(json_array_get(list, i), "Constraint");
         const char *type = get_text(c, "contype");

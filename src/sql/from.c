@@ -11,8 +11,8 @@
 
 /* --- using columns --- */
 
-enum status column_var(struct lower *l, uint32_t atom, uint32_t col,
-                       uint32_t *out)
+enum status sql_column_var(struct lower *l, uint32_t atom, uint32_t col,
+                           uint32_t *out)
 {
     struct term *t = &l->b.atoms.p[atom].args[col];
     const struct column *c =
@@ -38,7 +38,7 @@ enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
         *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
         return OK;
     }
-    TRY(column_var(l, c->atom, c->col, &v));
+    TRY(sql_column_var(l, c->atom, c->col, &v));
     *out = expr_var(l->arena, v, l->b.vars.p[v].type);
     return *out ? OK : err_nomem(l->err);
 }
@@ -53,13 +53,13 @@ static enum status ambiguous(struct lower *l, const char *name, long at)
     return E_NAME;
 }
 
-struct part { /* of a qualified name */
+struct from_part { /* of a qualified name */
     const char *p;
     bool quoted;
 };
 
 /* Number of columns of that name, the first in *out. */
-static size_t match(const rcols *cols, struct part name,
+static size_t match(const rcols *cols, struct from_part name,
                     const struct rcol **out)
 {
     size_t n = 0;
@@ -71,12 +71,12 @@ static size_t match(const rcols *cols, struct part name,
     return n;
 }
 
-static const struct rel *find_rel(const struct scope *sc, const char *ns,
-                                  const char *alias)
+static const struct sql_rel *find_rel(const struct scope *sc, const char *ns,
+                                      const char *alias)
 {
-    const struct rel *loose = NULL;
+    const struct sql_rel *loose = NULL;
     for (size_t i = 0; i < sc->rels.n; i++) {
-        const struct rel *r = &sc->rels.p[i];
+        const struct sql_rel *r = &sc->rels.p[i];
         if (ns && r->namespace_.n && !str_is(r->namespace_, ns))
             continue;
         if (str_is(r->alias, alias))
@@ -175,7 +175,7 @@ static enum status no_rel(struct lower *l, const struct scope *sc,
 }
 
 static enum status find_bare(struct lower *l, struct scope *sc,
-                             struct part name, long at, bool must_exist,
+                             struct from_part name, long at, bool must_exist,
                              const struct rcol **out)
 {
     *out = NULL;
@@ -193,11 +193,11 @@ static enum status find_bare(struct lower *l, struct scope *sc,
 
 static enum status find_qualified(struct lower *l, struct scope *sc,
                                   const char *ns, const char *rel,
-                                  struct part name, long at,
+                                  struct from_part name, long at,
                                   const struct rcol **out)
 {
     for (struct scope *s = sc; s; s = s->parent) {
-        const struct rel *r = find_rel(s, ns, rel);
+        const struct sql_rel *r = find_rel(s, ns, rel);
         if (!r)
             continue;
         size_t n = match(&r->cols, name, out);
@@ -214,12 +214,12 @@ enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
     const json_t *fields = get(colref, "fields");
     size_t n = json_array_size(fields);
     long at = get_location(colref);
-    struct part part[3] = {0};
+    struct from_part part[3] = {0};
     if (is_star(colref) || n > 3)
         return sql_refuse(l->err, NO_EXPRESSION, at);
     for (size_t i = 0; i < n; i++)
-        part[i] = (struct part){string_of(json_array_get(fields, i)),
-                                is_quoted(l->text, at, i)};
+        part[i] = (struct from_part){string_of(json_array_get(fields, i)),
+                                     is_quoted(l->text, at, i)};
     if (n == 1)
         return find_bare(l, sc, part[0], at, must_exist, out);
     if (n == 2)
@@ -259,7 +259,7 @@ enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
     if (n == 1)
         return push_all(l, &sc->visible, out);
     const char *name = string_of(json_array_get(fields, n - 2));
-    const struct rel *r = find_rel(sc, NULL, name);
+    const struct sql_rel *r = find_rel(sc, NULL, name);
     if (r)
         return push_all(l, &r->cols, out);
     return no_rel(l, sc, name, get_location(colref));
@@ -267,7 +267,7 @@ enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
 
 /* --- items --- */
 
-static enum status push_rel(struct lower *l, struct scope *sc, struct rel r,
+static enum status push_rel(struct lower *l, struct scope *sc, struct sql_rel r,
                             long at)
 {
     for (size_t i = 0; i < sc->rels.n; i++)
@@ -292,7 +292,7 @@ static void rename_column(struct rcol *c, const json_t *name)
 
 /* AS a (x, y): an alias for the item and its first columns. */
 static enum status apply_alias(struct lower *l, const json_t *alias,
-                               struct rel *r, long at)
+                               struct sql_rel *r, long at)
 {
     const json_t *names = get(alias, "colnames");
     size_t n = json_array_size(names);
@@ -315,8 +315,8 @@ static enum status apply_alias(struct lower *l, const json_t *alias,
     return OK;
 }
 
-static enum status add_item(struct lower *l, struct scope *sc, struct rel *r,
-                            const json_t *alias, long at)
+static enum status add_item(struct lower *l, struct scope *sc,
+                            struct sql_rel *r, const json_t *alias, long at)
 {
     TRY(apply_alias(l, alias, r, at));
     TRY(push_all(l, &r->cols, &sc->visible));
@@ -328,9 +328,9 @@ static enum status lower_derived(struct lower *l, struct scope *sc,
                                  const json_t *colnames, const json_t *alias,
                                  struct str name, long at)
 {
-    struct rel r = {.alias = name};
+    struct sql_rel r = {.alias = name};
     TRY(lower_subquery(l, parent, select, &r.cols));
-    struct rel named = r;
+    struct sql_rel named = r;
     if (colnames) {
         size_t n = json_array_size(colnames);
         if (n > named.cols.n)
@@ -452,9 +452,9 @@ static enum status lower_table(struct lower *l, struct scope *sc,
         return err_nomem(l->err);
     const struct table *t = &l->schema->tables.p[table];
     TRY(lower_work(l, t->n_cols * WORK_COLUMN, at));
-    struct rel r = {.alias = str_of(name),
-                    .namespace_ = t->namespace_,
-                    .table = t->any_case ? t->name : STR("")};
+    struct sql_rel r = {.alias = str_of(name),
+                        .namespace_ = t->namespace_,
+                        .table = t->any_case ? t->name : STR("")};
     for (uint32_t i = 0; i < t->n_cols; i++) {
         struct rcol c = {.name = t->cols[i].name,
                          .any_case = t->any_case,
@@ -542,7 +542,7 @@ static enum status merge_using(struct lower *l, const struct scope *a,
                                rcols *merged)
 {
     const struct rcol *x = NULL, *y = NULL;
-    struct part part = {name, false};
+    struct from_part part = {name, false};
     struct str s = str_of(name);
     TRY(check_one(l, match(&a->visible, part, &x), s, "left", at));
     TRY(check_one(l, match(&b->visible, part, &y), s, "right", at));
@@ -634,7 +634,7 @@ static enum status lower_join(struct lower *l, struct scope *sc,
         TRY(push_all(l, &both.visible, &sc->visible));
         return merge_rels(l, sc, &both, at);
     }
-    struct rel r = {.cols = both.visible};
+    struct sql_rel r = {.cols = both.visible};
     return add_item(l, sc, &r, alias, at);
 }
 

@@ -112,7 +112,7 @@ static enum status fit_argument(struct lower *l, const char *name,
     bool number = got == T_INT || got == T_DEC || got == T_REAL;
     bool ok = got == T_UNKNOWN || got == t || (want == A_NUMBER && number) ||
               (want == A_EXACT && got == T_INT);
-    return ok ? OK : type_error(l, position, name, *e, NULL);
+    return ok ? OK : sql_type_error(l, position, name, *e, NULL);
 }
 
 /* PRIVACY: a negative length is an error in PostgreSQL. */
@@ -181,7 +181,7 @@ static enum status lower_extract(struct lower *l, struct expr **v, uint32_t n,
         v[0]->val.is_null)
         return sql_refuse(l->err, NO_FUNCTION, position);
     if (is_untyped(v[1]) || !time_type(v[1]))
-        return type_error(l, position, "extract", v[1], NULL);
+        return sql_type_error(l, position, "extract", v[1], NULL);
     v[0]->type = T_TEXT;
     bool known = false;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -215,7 +215,7 @@ static enum status lower_date_trunc(struct lower *l, struct expr **v,
         v[0]->val.is_null)
         return sql_refuse(l->err, NO_FUNCTION, position);
     if (v[1]->type != T_DATE && v[1]->type != T_TIMESTAMP)
-        return type_error(l, position, "date_trunc", v[1], NULL);
+        return sql_type_error(l, position, "date_trunc", v[1], NULL);
     v[0]->type = T_TEXT;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         known |= str_eq_nocase(v[0]->val.s, str_of(units[i]));
@@ -473,7 +473,7 @@ enum status lower_cast(struct lower *l, struct scope *sc, const json_t *cast,
     long length = texts ? length_of(type) : -1;
     if (get(type, "arrayBounds") || (get(type, "typmods") && length < 0) ||
         (padded && length < 0) || strcmp(name, "char") == 0 ||
-        strcmp(name, "float4") == 0 || !type_of_name(name, &t))
+        strcmp(name, "float4") == 0 || !sql_type_of_name(name, &t))
         return sql_refuse(l->err, NO_CAST, at);
     TRY(lower_scalar(l, sc, get(cast, "arg"), &e));
     return length > 0 ? cast_length(l, e, length, padded, at, out)

@@ -30,7 +30,8 @@ static enum status syntax_error(const char *text, const PgQueryError *e,
     return E_SYNTAX;
 }
 
-enum status tree_parse(const char *text, struct tree *out, struct err *err)
+enum status parse_tree_make(const char *text, struct parse_tree *out,
+                            struct err *err)
 {
     PgQueryParseResult r = pg_query_parse(text);
     json_error_t why;
@@ -49,7 +50,7 @@ enum status tree_parse(const char *text, struct tree *out, struct err *err)
     return st;
 }
 
-void tree_free(struct tree *t)
+void parse_tree_free(struct parse_tree *t)
 {
     json_decref(t->root);
     t->root = NULL;

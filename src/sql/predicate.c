@@ -81,7 +81,7 @@ enum status lower_like(struct lower *l, struct scope *sc, const json_t *e,
     if (args[0]->type == T_UNKNOWN)
         TRY(make1(l, X_TO_TEXT, args[0], &args[0]));
     if (args[0]->type != T_TEXT)
-        return type_error(l, at, "LIKE", args[0], NULL);
+        return sql_type_error(l, at, "LIKE", args[0], NULL);
     TRY(lower_pattern(l, sc, get(e, "rexpr"), &args[1], &args[2], at));
     bool plain = str_is(args[2]->val.s, "\\");
     TRY(make(l, icase ? X_ILIKE : X_LIKE, plain ? 2 : 3, args, out));

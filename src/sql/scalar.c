@@ -195,7 +195,7 @@ static enum status check_division(struct lower *l, enum expr_op op,
         y->type == T_UNKNOWN)
         return sql_refuse(l->err, NO_DECIMAL_DIVISION, position);
     if (op == X_MOD && (x->type == T_REAL || y->type == T_REAL))
-        return type_error(l, position, "%", x, y);
+        return sql_type_error(l, position, "%", x, y);
     if (!safe_divisor(y))
         return sql_refuse(l->err, NO_DIVISION, position);
     return OK;
@@ -212,10 +212,10 @@ static enum status arithmetic(struct lower *l, enum expr_op op,
     if (is_date_sum(op, x, y))
         return make2(l, op, x, y, out);
     if (!is_number(x) || !is_number(y))
-        return type_error(l, position, name, x, y);
+        return sql_type_error(l, position, name, x, y);
     TRY(unify2(l, &x, &y, position));
     if (!is_number(x) || !is_number(y))
-        return type_error(l, position, name, x, y);
+        return sql_type_error(l, position, name, x, y);
     bool real = x->type == T_REAL || y->type == T_REAL;
     bool whole = x->type == T_INT && y->type == T_INT;
     if (l->after && op == X_DIV && !real && !whole) /* NULL by 0 */
@@ -235,7 +235,7 @@ static enum status concat(struct lower *l, struct expr *x, struct expr *y,
         if (side[i]->type == T_UNKNOWN)
             TRY(make1(l, X_TO_TEXT, side[i], &side[i]));
         if (side[i]->type != T_TEXT)
-            return type_error(l, position, "||", x, y);
+            return sql_type_error(l, position, "||", x, y);
     }
     return make(l, X_CONCAT, 2, side, out);
 }
@@ -244,7 +244,7 @@ static enum status negate(struct lower *l, struct expr *x, long position,
                           struct expr **out)
 {
     if (is_untyped(x) || !is_number(x))
-        return type_error(l, position, "unary minus", x, NULL);
+        return sql_type_error(l, position, "unary minus", x, NULL);
     return make1(l, X_NEG, x, out);
 }
 
@@ -298,7 +298,7 @@ static enum status lower_operator(struct lower *l, struct scope *sc,
         if (strcmp(name, "+") != 0)
             return sql_refuse(l->err, NO_OPERATOR, at);
         *out = x;
-        return is_number(x) ? OK : type_error(l, at, "unary plus", x, NULL);
+        return is_number(x) ? OK : sql_type_error(l, at, "unary plus", x, NULL);
     }
     TRY(lower_scalar(l, sc, left, &x));
     TRY(lower_scalar(l, sc, right, &y));

@@ -62,7 +62,7 @@ static enum status check_after(struct lower *l, const json_t *s)
     return OK;
 }
 
-enum status check_clauses(struct lower *l, const json_t *s, bool subquery)
+enum status sql_check_clauses(struct lower *l, const json_t *s, bool subquery)
 {
     TRY(check_setop(l, s));
     const json_t *c;
@@ -222,7 +222,7 @@ static enum status subquery(struct lower *l, struct scope *parent,
     const json_t *distinct = get(select, "distinctClause");
     bool counting = l->counting;
     TRY(push_ctes(l, select, parent));
-    TRY(check_clauses(l, select, true));
+    TRY(sql_check_clauses(l, select, true));
     if (get(select, "groupClause"))
         return sql_refuse(l->err, NO_INNER_GROUP,
                           list_location(get(select, "groupClause")));

@@ -36,13 +36,14 @@ enum status sql_scan(struct arena *a, struct str text, char **clean,
 /* --- parse_tree.c: the parse tree
  * ----------------------------------------------*/
 
-struct tree {
+struct parse_tree {
     json_t *root;
 };
 
 /* Parses a NUL-terminated text that sql_scan has passed. */
-enum status tree_parse(const char *text, struct tree *out, struct err *err);
-void tree_free(struct tree *t);
+enum status parse_tree_make(const char *text, struct parse_tree *out,
+                            struct err *err);
+void parse_tree_free(struct parse_tree *t);
 
 /* A node is {"Kind": {fields}}: its kind ("" if it is none) and fields. */
 const char *node_kind(const json_t *node, const json_t **fields);
@@ -75,7 +76,7 @@ struct rcol { /* a column that can be named */
 
 typedef VEC(struct rcol) rcols;
 
-struct rel { /* a name in FROM */
+struct sql_rel { /* a name in FROM */
     struct str alias, namespace_;
     struct str table; /* of such a source, without alias: its own spelling */
     rcols cols;
@@ -83,7 +84,7 @@ struct rel { /* a name in FROM */
 
 struct scope {
     struct scope *parent; /* of a correlated subquery; NULL: outermost */
-    VEC(struct rel) rels;
+    VEC(struct sql_rel) rels;
     rcols visible; /* what a bare name or * sees: USING merges columns */
 };
 
@@ -141,8 +142,8 @@ enum status resolve_column(struct lower *l, struct scope *sc,
 enum status find_column(struct lower *l, struct scope *sc, const json_t *colref,
                         bool must_exist, const struct rcol **out);
 /* The variable in a column of an atom, made when first asked for. */
-enum status column_var(struct lower *l, uint32_t atom, uint32_t col,
-                       uint32_t *out);
+enum status sql_column_var(struct lower *l, uint32_t atom, uint32_t col,
+                           uint32_t *out);
 enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out);
 /* Columns of a * or t.* reference. */
 enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
@@ -156,7 +157,8 @@ enum status lower_subquery(struct lower *l, struct scope *parent,
                            const json_t *select, rcols *out);
 /* Refuses the clauses that neither a subquery nor a count may have; a subquery
  * also those that only act on released numbers. */
-enum status check_clauses(struct lower *l, const json_t *select, bool subquery);
+enum status sql_check_clauses(struct lower *l, const json_t *select,
+                              bool subquery);
 /* The name of a column without alias, as PostgreSQL gives it. */
 const char *derived_name(const json_t *val);
 enum status push_ctes(struct lower *l, const json_t *select,
@@ -198,7 +200,7 @@ enum status add_predicate(struct lower *l, struct expr *e, long position);
 enum status term_of(struct lower *l, const struct expr *e, long position,
                     struct term *out);
 /* The atoms whose columns the expression uses. */
-aset expr_atoms(const struct lower *l, const struct expr *e);
+aset sql_expr_atoms(const struct lower *l, const struct expr *e);
 
 /* --- scalar.c, predicate.c, func.c, types.c
  * --------------------------------------------*/
@@ -254,9 +256,9 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
                   long position);
 enum status unify2(struct lower *l, struct expr **x, struct expr **y,
                    long position);
-enum status type_error(struct lower *l, long position, const char *what,
-                       const struct expr *x, const struct expr *y);
+enum status sql_type_error(struct lower *l, long position, const char *what,
+                           const struct expr *x, const struct expr *y);
 /* The column type that a type name stands for; false: not one we know. */
-bool type_of_name(const char *name, enum type *out);
+bool sql_type_of_name(const char *name, enum type *out);
 
 #endif

@@ -92,8 +92,8 @@ static const char *operator_at(const struct lower *l, long position,
     return n ? buf : "=";
 }
 
-enum status type_error(struct lower *l, long position, const char *what,
-                       const struct expr *x, const struct expr *y)
+enum status sql_type_error(struct lower *l, long position, const char *what,
+                           const struct expr *x, const struct expr *y)
 {
     if (y)
         err_set(l->err, E_TYPE, "operator does not exist: %s %s %s",
@@ -288,8 +288,8 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
             continue;
         cells |= v[i]->type == T_UNKNOWN;
         if (!common_type(t, v[i]->type, &t))
-            return type_error(l, position, operator_at(l, position, op), first,
-                              v[i]);
+            return sql_type_error(l, position, operator_at(l, position, op),
+                                  first, v[i]);
     }
     if (cells && !is_cell_type(t))
         return undeclared(l, t, position);
@@ -313,7 +313,7 @@ enum status unify2(struct lower *l, struct expr **x, struct expr **y,
     return OK;
 }
 
-bool type_of_name(const char *name, enum type *out)
+bool sql_type_of_name(const char *name, enum type *out)
 {
     static const struct {
         const char *name;

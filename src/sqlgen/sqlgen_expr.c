@@ -10,7 +10,7 @@
 
 enum { MAX_NUMBER = 16000 }; /* digits; the server's end at 16383 */
 
-enum status sql_refuse_expr(struct err *err, const char *what)
+enum status sqlgen_refuse_expr(struct err *err, const char *what)
 {
     err_set(err, E_UNSUPPORTED, "the database cannot compute %s exactly", what);
     err_hint(err, "Use --engine embedded for this query.");
@@ -19,10 +19,10 @@ enum status sql_refuse_expr(struct err *err, const char *what)
 
 static enum status refuse(struct err *err, const char *what)
 {
-    return sql_refuse_expr(err, what);
+    return sqlgen_refuse_expr(err, what);
 }
 
-bool sql_same_order(enum type a, enum type b)
+bool sqlgen_same_order(enum type a, enum type b)
 {
     bool ra = a == T_REAL, rb = b == T_REAL;
     return a != T_UNKNOWN && b != T_UNKNOWN && ra == rb &&
@@ -31,12 +31,12 @@ bool sql_same_order(enum type a, enum type b)
 
 /* --- columns ---------------------------------------------------------------*/
 
-static bool same_type(enum type declared, const struct sql_col *c)
+static bool same_type(enum type declared, const struct sqlgen_col *c)
 {
     return declared == c->type && c->type != T_UNKNOWN;
 }
 
-void sql_ident(struct sb *b, struct str name)
+void sqlgen_ident(struct sb *b, struct str name)
 {
     sb_char(b, '"');
     for (size_t i = 0; i < name.n; i++) {
@@ -47,11 +47,11 @@ void sql_ident(struct sb *b, struct str name)
     sb_char(b, '"');
 }
 
-enum status sql_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
-                       struct sb *b, struct err *err)
+enum status sqlgen_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
+                          struct sb *b, struct err *err)
 {
     uint32_t table = c->q->atoms[atom].table;
-    struct sql_col sc = {0};
+    struct sqlgen_col sc = {0};
     if (!c->column(c->ctx, table, col, &sc))
         return err_internal(err, "sql_column");
     if (!same_type(c->q->schema->tables.p[table].cols[col].type, &sc))
@@ -62,7 +62,7 @@ enum status sql_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
     if (sc.name.n >= 4 && memcmp(sc.name.p, "dpc:", 4) == 0)
         return refuse(err, "a column of this name");
     sb_char(b, '(');
-    sql_ident(b, sc.name);
+    sqlgen_ident(b, sc.name);
     if (sc.has_zone)
         sb_cstr(b, " AT TIME ZONE 'UTC'");
     if (sc.is_oid) /* PRIVACY: bigint would become oid, or fail */
@@ -77,7 +77,7 @@ enum status sql_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
  * ---------------------------------------------------------------*/
 
 /* E'' understands the same escapes whatever the server's settings. */
-void sql_text(struct sb *b, struct str s)
+void sqlgen_text(struct sb *b, struct str s)
 {
     sb_cstr(b, "E'");
     for (size_t i = 0; i < s.n; i++) {
@@ -98,7 +98,7 @@ static bool in_calendar(const struct value *v)
     return v->i >= first * day && (v->type == T_TIMESTAMP || v->i <= last);
 }
 
-enum status sql_const(const struct value *v, struct sb *b, struct err *err)
+enum status sqlgen_const(const struct value *v, struct sb *b, struct err *err)
 {
     if (v->is_null) {
         sb_cstr(b, "NULL");
@@ -116,7 +116,7 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
     case T_DEC:
         if (v->s.n > MAX_NUMBER)
             return refuse(err, "a number of this length");
-        sql_text(b, v->s);
+        sqlgen_text(b, v->s);
         sb_cstr(b, "::numeric");
         return OK;
     case T_REAL:
@@ -137,7 +137,7 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
         if (memchr(v->s.p, 0, v->s.n))
             return refuse(err, "a text with a zero byte");
         sb_char(b, '(');
-        sql_text(b, v->s);
+        sqlgen_text(b, v->s);
         sb_cstr(b, "::text COLLATE \"C\")");
         return OK;
     case T_DATE:
@@ -157,15 +157,15 @@ enum status sql_const(const struct value *v, struct sb *b, struct err *err)
 /* --- expressions
  * ---------------------------------------------------------------*/
 
-static enum status put(const struct sql_out *o, const struct expr *e)
+static enum status put(const struct sqlgen_out *o, const struct expr *e)
 {
     struct str text;
-    TRY(sql_part(o, e, &text));
+    TRY(sqlgen_part(o, e, &text));
     sb_str(o->b, text);
     return OK;
 }
 
-static enum status joined(const struct sql_out *o, const struct expr *e,
+static enum status joined(const struct sqlgen_out *o, const struct expr *e,
                           const char *open, const char *between,
                           const char *close)
 {
@@ -188,7 +188,7 @@ static bool args_comparable(const struct expr *e, uint32_t from)
 {
     for (uint32_t i = from; i < e->n_args; i++)
         if (!is_null_const(e->args[i]) && !is_null_const(e->args[0]) &&
-            !sql_same_order(e->args[0]->type, e->args[i]->type))
+            !sqlgen_same_order(e->args[0]->type, e->args[i]->type))
             return false;
     return true;
 }
@@ -198,32 +198,32 @@ static bool by_days(const struct expr *e)
 {
     bool sums = false;
     for (uint32_t i = 0; i < e->n_args; i++)
-        sums |= sql_is_date_sum(e->args[i]);
+        sums |= sqlgen_is_date_sum(e->args[i]);
     return sums;
 }
 
-static enum status compared(const struct sql_out *o, const struct expr *e,
+static enum status compared(const struct sqlgen_out *o, const struct expr *e,
                             const char *op)
 {
     if (!args_comparable(e, 1))
         return refuse(o->err, "this comparison");
     if (by_days(e)) {
         sb_char(o->b, '(');
-        TRY(sql_days(o, e->args[0]));
+        TRY(sqlgen_days(o, e->args[0]));
         sb_cstr(o->b, op);
-        TRY(sql_days(o, e->args[1]));
+        TRY(sqlgen_days(o, e->args[1]));
         sb_char(o->b, ')');
         return OK;
     }
     return joined(o, e, "(", op, ")");
 }
 
-static enum status in_list(const struct sql_out *o, const struct expr *e)
+static enum status in_list(const struct sqlgen_out *o, const struct expr *e)
 {
     if (!args_comparable(e, 1))
         return refuse(o->err, "this IN");
-    enum status (*one)(const struct sql_out *, const struct expr *) =
-        by_days(e) ? sql_days : put;
+    enum status (*one)(const struct sqlgen_out *, const struct expr *) =
+        by_days(e) ? sqlgen_days : put;
     sb_char(o->b, '(');
     TRY(one(o, e->args[0]));
     for (uint32_t i = 1; i < e->n_args; i++) {
@@ -234,13 +234,13 @@ static enum status in_list(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-enum status sql_write(const struct sql_out *o, const struct expr *e)
+enum status sqlgen_write(const struct sqlgen_out *o, const struct expr *e)
 {
     switch (e->op) {
     case X_CONST:
-        return sql_const(&e->val, o->b, o->err);
+        return sqlgen_const(&e->val, o->b, o->err);
     case X_VAR:
-        return sql_write_var(o, e->var);
+        return sqlgen_write_var(o, e->var);
     case X_AND:
         return joined(o, e, "(", " AND ", ")");
     case X_OR:
@@ -272,8 +272,8 @@ enum status sql_write(const struct sql_out *o, const struct expr *e)
     case X_NEG:
         if (e->args[0]->type == T_REAL)
             return joined(o, e, "(- ", "", ")");
-        return sql_arithmetic(o, e);
+        return sqlgen_arithmetic(o, e);
     default:
-        return sql_function(o, e);
+        return sqlgen_function(o, e);
     }
 }

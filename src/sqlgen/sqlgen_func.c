@@ -24,15 +24,15 @@ enum {
 static const char upper_case[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static const char lower_case[] = "abcdefghijklmnopqrstuvwxyz";
 
-static enum status refuse(const struct sql_out *o, const char *what)
+static enum status refuse(const struct sqlgen_out *o, const char *what)
 {
-    return sql_refuse_expr(o->err, what);
+    return sqlgen_refuse_expr(o->err, what);
 }
 
-static enum status arg(const struct sql_out *o, const struct expr *e)
+static enum status arg(const struct sqlgen_out *o, const struct expr *e)
 {
     struct str part;
-    TRY(sql_part(o, e, &part));
+    TRY(sqlgen_part(o, e, &part));
     sb_str(o->b, part);
     return OK;
 }
@@ -53,7 +53,7 @@ static bool is_text_const(const struct expr *e)
 }
 
 /* f(arguments), texts bytewise. */
-static enum status call(const struct sql_out *o, const char *f,
+static enum status call(const struct sqlgen_out *o, const char *f,
                         const struct expr *e)
 {
     sb_printf(o->b, "(%s(", f);
@@ -65,7 +65,7 @@ static enum status call(const struct sql_out *o, const char *f,
     return OK;
 }
 
-static int server_version(const struct sql_out *o)
+static int server_version(const struct sqlgen_out *o)
 {
     return o->c->version;
 }
@@ -74,7 +74,7 @@ static int server_version(const struct sql_out *o)
  * ---------------------------------------------------------------------*/
 
 /* The length of a text in UTF-8. */
-static void put_bytes(const struct sql_out *o, struct str text)
+static void put_bytes(const struct sqlgen_out *o, struct str text)
 {
     if (o->c->is_utf8)
         sb_printf(o->b, "octet_length(%.*s)", PSTR(text));
@@ -83,7 +83,7 @@ static void put_bytes(const struct sql_out *o, struct str text)
 }
 
 /* `made`, or NULL where `test` has more bytes than a text may have. */
-static void put_if_short(const struct sql_out *o, struct str test,
+static void put_if_short(const struct sqlgen_out *o, struct str test,
                          struct str made)
 {
     sb_cstr(o->b, "(CASE WHEN ");
@@ -91,7 +91,7 @@ static void put_if_short(const struct sql_out *o, struct str test,
     sb_printf(o->b, " <= %d THEN %.*s END)", EXPR_MAX_TEXT, PSTR(made));
 }
 
-static enum status view(const struct sql_out *o, const struct sb *b,
+static enum status view(const struct sqlgen_out *o, const struct sb *b,
                         struct str *out)
 {
     *out = sb_view(b);
@@ -99,11 +99,11 @@ static enum status view(const struct sql_out *o, const struct sb *b,
 }
 
 /* A function of the arguments that makes no text longer: tested when made. */
-static enum status shortened(const struct sql_out *o, const char *f,
+static enum status shortened(const struct sqlgen_out *o, const char *f,
                              const struct expr *e)
 {
     struct sb b;
-    struct sql_out inner = *o;
+    struct sqlgen_out inner = *o;
     struct str made;
     sb_init(&b, o->b->arena);
     inner.b = &b;
@@ -121,14 +121,14 @@ static void put_recased(struct sb *b, struct str text, const char *from,
 }
 
 /* As long as its argument. */
-static enum status change_case(const struct sql_out *o, const struct expr *e,
+static enum status change_case(const struct sqlgen_out *o, const struct expr *e,
                                const char *from, const char *to)
 {
     struct sb b;
     struct str part, made;
     if (e->args[0]->type != T_TEXT)
         return refuse(o, "the case of this type");
-    TRY(sql_part(o, e->args[0], &part));
+    TRY(sqlgen_part(o, e->args[0], &part));
     sb_init(&b, o->b->arena);
     put_recased(&b, part, from, to);
     TRY(view(o, &b, &made));
@@ -136,13 +136,13 @@ static enum status change_case(const struct sql_out *o, const struct expr *e,
     return OK;
 }
 
-static enum status to_text(const struct sql_out *o, const struct expr *e)
+static enum status to_text(const struct sqlgen_out *o, const struct expr *e)
 {
     enum type t = e->args[0]->type;
     struct str part, made;
     if (t != T_INT && t != T_BOOL && t != T_UUID && t != T_TEXT)
         return refuse(o, "the text of this type");
-    TRY(sql_part(o, e->args[0], &part));
+    TRY(sqlgen_part(o, e->args[0], &part));
     made = str_printf(o->b->arena, "((%.*s)::text COLLATE \"C\")", PSTR(part));
     if (!made.p)
         return err_nomem(o->err);
@@ -155,7 +155,7 @@ static enum status to_text(const struct sql_out *o, const struct expr *e)
 
 /* The first position may be anywhere: cut to what the database's function
  * takes, far beyond the longest text. The length is a constant. */
-static enum status substring(const struct sql_out *o, const struct expr *e)
+static enum status substring(const struct sqlgen_out *o, const struct expr *e)
 {
     bool bounded = e->n_args > 2;
     struct str text, from, made;
@@ -164,8 +164,8 @@ static enum status substring(const struct sql_out *o, const struct expr *e)
         (bounded && (!is_int_const(e->args[2]) || e->args[2]->val.i < 0 ||
                      e->args[2]->val.i > INT32_MAX)))
         return refuse(o, "this substring");
-    TRY(sql_part(o, e->args[0], &text));
-    TRY(sql_numeric(o, e->args[1], &from));
+    TRY(sqlgen_part(o, e->args[0], &text));
+    TRY(sqlgen_numeric(o, e->args[1], &from));
     sb_init(&b, o->b->arena);
     sb_printf(&b,
               "(substr(%.*s, (CASE WHEN %.*s < -%d THEN -%d WHEN %.*s > %d "
@@ -183,13 +183,14 @@ static enum status substring(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-static enum status concatenated(const struct sql_out *o, const struct expr *e)
+static enum status concatenated(const struct sqlgen_out *o,
+                                const struct expr *e)
 {
     struct str l, r;
     if (e->args[0]->type != T_TEXT || e->args[1]->type != T_TEXT)
         return refuse(o, "a text joined from others");
-    TRY(sql_part(o, e->args[0], &l));
-    TRY(sql_part(o, e->args[1], &r));
+    TRY(sqlgen_part(o, e->args[0], &l));
+    TRY(sqlgen_part(o, e->args[1], &r));
     sb_cstr(o->b, "(CASE WHEN ");
     put_bytes(o, l);
     sb_cstr(o->b, "::bigint + ");
@@ -199,7 +200,7 @@ static enum status concatenated(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-static enum status replaced(const struct sql_out *o, const struct expr *e)
+static enum status replaced(const struct sqlgen_out *o, const struct expr *e)
 {
     if (e->args[0]->type != T_TEXT || !is_text_const(e->args[1]) ||
         !is_text_const(e->args[2]) ||
@@ -209,7 +210,7 @@ static enum status replaced(const struct sql_out *o, const struct expr *e)
 }
 
 /* All arguments are texts. */
-static enum status of_texts(const struct sql_out *o, const char *f,
+static enum status of_texts(const struct sqlgen_out *o, const char *f,
                             const struct expr *e)
 {
     for (uint32_t i = 0; i < e->n_args; i++)
@@ -244,7 +245,7 @@ static bool good_pattern(struct str s, struct str escape)
     return n % 2 == 0;
 }
 
-static enum status like(const struct sql_out *o, const struct expr *e)
+static enum status like(const struct sqlgen_out *o, const struct expr *e)
 {
     bool fold = e->op == X_ILIKE;
     struct str escape = STR("\\");
@@ -256,8 +257,8 @@ static enum status like(const struct sql_out *o, const struct expr *e)
         !good_pattern(pattern.s, escape))
         return refuse(o, "a LIKE with this pattern");
     struct str text, like;
-    TRY(sql_part(o, e->args[0], &text));
-    TRY(sql_part(o, e->args[1], &like));
+    TRY(sqlgen_part(o, e->args[0], &text));
+    TRY(sqlgen_part(o, e->args[1], &like));
     sb_char(o->b, '(');
     if (fold) {
         put_recased(o->b, text, upper_case, lower_case);
@@ -269,7 +270,7 @@ static enum status like(const struct sql_out *o, const struct expr *e)
     mark = value_text(escape);
     if (e->n_args > 2) {
         sb_cstr(o->b, " ESCAPE ");
-        TRY(sql_const(&mark, o->b, o->err));
+        TRY(sqlgen_const(&mark, o->b, o->err));
     }
     sb_char(o->b, ')');
     return OK;
@@ -279,15 +280,15 @@ static enum status like(const struct sql_out *o, const struct expr *e)
  * ---------------------------------------------------------------------*/
 
 /* Dates beyond the last timestamp are taken for infinite, as ours are. */
-static enum status timestamp_of(const struct sql_out *o, const struct expr *e,
-                                struct str *out)
+static enum status timestamp_of(const struct sqlgen_out *o,
+                                const struct expr *e, struct str *out)
 {
     struct str part;
     if (e->type == T_TIMESTAMP)
-        return sql_part(o, e, out);
+        return sqlgen_part(o, e, out);
     if (e->type != T_DATE)
         return refuse(o, "a timestamp of this type");
-    TRY(sql_part(o, e, &part));
+    TRY(sqlgen_part(o, e, &part));
     *out = str_printf(o->b->arena,
                       "(CASE WHEN %.*s > date '294247-01-10' THEN timestamp "
                       "'infinity' ELSE %.*s::timestamp END)",
@@ -295,7 +296,8 @@ static enum status timestamp_of(const struct sql_out *o, const struct expr *e,
     return out->p ? OK : err_nomem(o->err);
 }
 
-static enum status to_timestamp(const struct sql_out *o, const struct expr *e)
+static enum status to_timestamp(const struct sqlgen_out *o,
+                                const struct expr *e)
 {
     struct str at;
     TRY(timestamp_of(o, e, &at));
@@ -303,7 +305,7 @@ static enum status to_timestamp(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-static enum status to_date(const struct sql_out *o, const struct expr *e)
+static enum status to_date(const struct sqlgen_out *o, const struct expr *e)
 {
     if (e->type == T_DATE)
         return arg(o, e);
@@ -327,13 +329,13 @@ static const char *first_whole(struct str unit)
     return NULL;
 }
 
-static enum status date_trunc(const struct sql_out *o, const struct expr *e)
+static enum status date_trunc(const struct sqlgen_out *o, const struct expr *e)
 {
     struct str at, unit;
     if (!is_text_const(e->args[0]))
         return refuse(o, "date_trunc with this unit");
     const char *first = first_whole(e->args[0]->val.s);
-    TRY(sql_part(o, e->args[0], &unit));
+    TRY(sqlgen_part(o, e->args[0], &unit));
     TRY(timestamp_of(o, e->args[1], &at));
     if (!first) {
         sb_printf(o->b, "(date_trunc(%.*s, %.*s))", PSTR(unit), PSTR(at));
@@ -347,7 +349,7 @@ static enum status date_trunc(const struct sql_out *o, const struct expr *e)
 }
 
 /* Before version 14 the fields were doubles. */
-static enum status extract(const struct sql_out *o, const struct expr *e)
+static enum status extract(const struct sqlgen_out *o, const struct expr *e)
 {
     enum type t = e->args[1]->type;
     if (!is_text_const(e->args[0]) ||
@@ -363,7 +365,7 @@ static enum status extract(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-bool sql_is_date_sum(const struct expr *e)
+bool sqlgen_is_date_sum(const struct expr *e)
 {
     return (e->op == X_ADD || e->op == X_SUB) && e->type == T_DATE;
 }
@@ -378,15 +380,15 @@ static void put_days(struct sb *b, struct str date)
 }
 
 /* A date that is none of these sums. */
-static enum status date_part(const struct sql_out *o, const struct expr *e,
+static enum status date_part(const struct sqlgen_out *o, const struct expr *e,
                              struct str *out)
 {
-    if (e->type != T_DATE || sql_is_date_sum(e))
+    if (e->type != T_DATE || sqlgen_is_date_sum(e))
         return refuse(o, "this sum of dates");
-    return sql_part(o, e, out);
+    return sqlgen_part(o, e, out);
 }
 
-static enum status plain_days(const struct sql_out *o, const struct expr *e)
+static enum status plain_days(const struct sqlgen_out *o, const struct expr *e)
 {
     struct str date;
     TRY(date_part(o, e, &date));
@@ -395,21 +397,21 @@ static enum status plain_days(const struct sql_out *o, const struct expr *e)
 }
 
 /* Infinite dates stay so; others end there. */
-enum status sql_days(const struct sql_out *o, const struct expr *e)
+enum status sqlgen_days(const struct sqlgen_out *o, const struct expr *e)
 {
     struct str days, at;
     if (e->op == X_CONST && e->val.is_null) {
         sb_cstr(o->b, "NULL::numeric");
         return OK;
     }
-    if (!sql_is_date_sum(e))
+    if (!sqlgen_is_date_sum(e))
         return plain_days(o, e);
     const struct expr *date =
         e->args[0]->type == T_DATE ? e->args[0] : e->args[1];
     const struct expr *n = date == e->args[0] ? e->args[1] : e->args[0];
     if (n->type != T_INT || (n->op != X_VAR && n->op != X_CONST))
         return refuse(o, "this sum of dates");
-    TRY(sql_numeric(o, n, &days));
+    TRY(sqlgen_numeric(o, n, &days));
     TRY(date_part(o, date, &at));
     /* LEAST and GREATEST would pass over a NULL */
     sb_printf(o->b,
@@ -426,7 +428,8 @@ enum status sql_days(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-static enum status days_between(const struct sql_out *o, const struct expr *e)
+static enum status days_between(const struct sqlgen_out *o,
+                                const struct expr *e)
 {
     sb_char(o->b, '(');
     TRY(plain_days(o, e->args[0]));
@@ -449,21 +452,22 @@ static bool one_family(const struct expr *e, uint32_t from, uint32_t step)
         if (x->op == X_CONST && x->val.is_null)
             continue;
         first = first ? first : x;
-        same &= sql_same_order(first->type, x->type) &&
+        same &= sqlgen_same_order(first->type, x->type) &&
                 (first->type == x->type || (is_exact(first) && is_exact(x))) &&
-                !sql_is_date_sum(x);
+                !sqlgen_is_date_sum(x);
     }
     return same && first;
 }
 
-static enum status choice(const struct sql_out *o, const struct expr *e)
+static enum status choice(const struct sqlgen_out *o, const struct expr *e)
 {
     uint32_t pairs = e->n_args / 2;
     bool last = e->n_args % 2;
     const struct expr *rest = last ? e->args[e->n_args - 1] : NULL;
     if (!one_family(e, 1, 2) ||
         (rest && !(rest->op == X_CONST && rest->val.is_null) &&
-         !(sql_same_order(rest->type, e->type) && !sql_is_date_sum(rest) &&
+         !(sqlgen_same_order(rest->type, e->type) &&
+           !sqlgen_is_date_sum(rest) &&
            (rest->type == e->type || is_exact(rest)))))
         return refuse(o, "this CASE");
     sb_cstr(o->b, "(CASE");
@@ -481,7 +485,7 @@ static enum status choice(const struct sql_out *o, const struct expr *e)
     return OK;
 }
 
-static enum status picked(const struct sql_out *o, const char *f,
+static enum status picked(const struct sqlgen_out *o, const char *f,
                           const struct expr *e)
 {
     if (!one_family(e, 0, 1))
@@ -489,7 +493,7 @@ static enum status picked(const struct sql_out *o, const char *f,
     return call(o, f, e);
 }
 
-enum status sql_function(const struct sql_out *o, const struct expr *e)
+enum status sqlgen_function(const struct sqlgen_out *o, const struct expr *e)
 {
     if (o->b->n > MAX_SQL)
         return refuse(o, "an expression of this size");
@@ -510,7 +514,7 @@ enum status sql_function(const struct sql_out *o, const struct expr *e)
     case X_SUB:
         if (e->args[0]->type == T_DATE && e->args[1]->type == T_DATE)
             return days_between(o, e);
-        return sql_arithmetic(o, e);
+        return sqlgen_arithmetic(o, e);
     case X_ADD:
     case X_MUL:
     case X_ABS:
@@ -519,9 +523,9 @@ enum status sql_function(const struct sql_out *o, const struct expr *e)
     case X_ROUND:
     case X_DIV:
     case X_MOD:
-        return sql_arithmetic(o, e);
+        return sqlgen_arithmetic(o, e);
     case X_TO_REAL:
-        return sql_to_real(o, e);
+        return sqlgen_to_real(o, e);
     case X_LOWER:
         return change_case(o, e, upper_case, lower_case);
     case X_UPPER:

@@ -10,7 +10,7 @@
  *
  * OFFSET 0 keeps the server from merging the levels, so each part is computed
  * once for a row. Columns of the table are seen from inside; their names are
- * others than ours (sql_column sees to it). Equal parts are one column.
+ * others than ours (sqlgen_column sees to it). Equal parts are one column.
  *
  * PRIVACY: parts are computed whether or not they are needed (a branch of a
  * CASE that is not taken), so no part may fail on any row; see sqlgen_func.c.
@@ -24,7 +24,7 @@ enum {
     MAX_COLUMNS = 250 /* of one expression; the server's lists end at 1664 */
 };
 
-struct node {
+struct sqlgen_node {
     struct str text;
     unsigned level; /* one more than those that its text names; from 1 */
 };
@@ -35,15 +35,15 @@ struct calc_text { /* a computed variable that another one uses */
     unsigned level;
 };
 
-struct sql_nodes {
+struct sqlgen_nodes {
     struct arena *arena;
     struct map ids; /* text -> index */
-    VEC(struct node) list;
+    VEC(struct sqlgen_node) list;
     VEC(struct calc_text) calcs;
     unsigned level; /* the highest that was named since it was set */
 };
 
-static enum status name_of(struct sql_nodes *n, size_t i, struct str *out,
+static enum status name_of(struct sqlgen_nodes *n, size_t i, struct str *out,
                            struct err *err)
 {
     unsigned level = n->list.p[i].level;
@@ -53,10 +53,10 @@ static enum status name_of(struct sql_nodes *n, size_t i, struct str *out,
 }
 
 /* The name of the column that holds `text`. */
-static enum status column_of(const struct sql_out *o, struct str text,
+static enum status column_of(const struct sqlgen_out *o, struct str text,
                              struct str *out)
 {
-    struct sql_nodes *n = o->nodes;
+    struct sqlgen_nodes *n = o->nodes;
     bool is_new;
     uint64_t *id = map_put(&n->ids, text, n->list.n, &is_new);
     if (!id)
@@ -64,15 +64,15 @@ static enum status column_of(const struct sql_out *o, struct str text,
     if (!is_new)
         return name_of(n, *id, out, o->err);
     if (n->list.n == MAX_COLUMNS)
-        return sql_refuse_expr(o->err, "an expression of this size");
-    struct node node = {text, n->level + 1};
+        return sqlgen_refuse_expr(o->err, "an expression of this size");
+    struct sqlgen_node node = {text, n->level + 1};
     if (!VEC_PUSH(n->arena, &n->list, node))
         return err_nomem(o->err);
     return name_of(n, n->list.n - 1, out, o->err);
 }
 
 /* Truth values are written once by whoever has them, so they may be long. */
-static enum status settle(const struct sql_out *o, const struct expr *e,
+static enum status settle(const struct sqlgen_out *o, const struct expr *e,
                           struct str text, struct str *out)
 {
     *out = text;
@@ -81,19 +81,19 @@ static enum status settle(const struct sql_out *o, const struct expr *e,
     return column_of(o, text, out);
 }
 
-static enum status write_part(const struct sql_out *o, const struct expr *e,
+static enum status write_part(const struct sqlgen_out *o, const struct expr *e,
                               struct str *out)
 {
     struct sb b;
-    struct sql_out inner = *o;
+    struct sqlgen_out inner = *o;
     sb_init(&b, o->nodes->arena);
     inner.b = &b;
-    TRY(sql_write(&inner, e));
+    TRY(sqlgen_write(&inner, e));
     return b.failed ? err_nomem(o->err) : settle(o, e, sb_view(&b), out);
 }
 
-enum status sql_part(const struct sql_out *o, const struct expr *e,
-                     struct str *out)
+enum status sqlgen_part(const struct sqlgen_out *o, const struct expr *e,
+                        struct str *out)
 {
     unsigned before = o->nodes->level;
     o->nodes->level = 0;
@@ -104,10 +104,10 @@ enum status sql_part(const struct sql_out *o, const struct expr *e,
 }
 
 /* What computes the variable is written once, however often it is used. */
-static enum status calc_part(const struct sql_out *o, const struct calc *k,
+static enum status calc_part(const struct sqlgen_out *o, const struct calc *k,
                              struct str *out)
 {
-    struct sql_nodes *n = o->nodes;
+    struct sqlgen_nodes *n = o->nodes;
     for (size_t i = 0; i < n->calcs.n; i++)
         if (n->calcs.p[i].var == k->var) {
             unsigned level = n->calcs.p[i].level;
@@ -125,13 +125,13 @@ static enum status calc_part(const struct sql_out *o, const struct calc *k,
     return VEC_PUSH(n->arena, &n->calcs, c) ? OK : err_nomem(o->err);
 }
 
-enum status sql_write_var(const struct sql_out *o, uint32_t var)
+enum status sqlgen_write_var(const struct sqlgen_out *o, uint32_t var)
 {
     const struct cq *q = o->c->q;
     const struct atom *at = &q->atoms[o->atom];
     for (uint32_t i = 0; i < at->n_args; i++)
         if (at->args[i].kind == TERM_VAR && at->args[i].id == var)
-            return sql_column(o->c, o->atom, i, o->b, o->err);
+            return sqlgen_column(o->c, o->atom, i, o->b, o->err);
     for (uint32_t i = 0; i < q->n_calcs; i++)
         if (q->calcs[i].atom == o->atom && q->calcs[i].var == var) {
             struct str text;
@@ -145,7 +145,7 @@ enum status sql_write_var(const struct sql_out *o, uint32_t var)
 /* --- whole expressions --------------------------------------------------- */
 
 /* One subquery for each level, the innermost first. */
-static void write_levels(const struct sql_nodes *n, struct sb *b)
+static void write_levels(const struct sqlgen_nodes *n, struct sb *b)
 {
     for (unsigned level = n->level; level > 0; level--) {
         sb_cstr(b, level > 1 ? "(SELECT \"dpc:s\".*" : "(SELECT ");
@@ -164,7 +164,7 @@ static void write_levels(const struct sql_nodes *n, struct sb *b)
         sb_cstr(b, " OFFSET 0) \"dpc:s\"");
 }
 
-static enum status write_whole(struct sql_nodes *n, struct str root,
+static enum status write_whole(struct sqlgen_nodes *n, struct str root,
                                struct sb *b, struct err *err)
 {
     if (!n->list.n) {
@@ -183,23 +183,23 @@ static enum status write_whole(struct sql_nodes *n, struct str root,
     return b->failed ? err_nomem(err) : OK;
 }
 
-enum status sql_expr(const struct sqlgen *c, uint32_t atom,
-                     const struct expr *e, struct sb *b, struct err *err)
+enum status sqlgen_expr(const struct sqlgen *c, uint32_t atom,
+                        const struct expr *e, struct sb *b, struct err *err)
 {
-    struct sql_nodes nodes = {.arena = b->arena};
+    struct sqlgen_nodes nodes = {.arena = b->arena};
     struct sb root;
-    struct sql_out o = {c, atom, &nodes, &root, err};
+    struct sqlgen_out o = {c, atom, &nodes, &root, err};
     map_init(&nodes.ids, b->arena);
     sb_init(&root, b->arena);
-    TRY(sql_write(&o, e));
+    TRY(sqlgen_write(&o, e));
     if (root.failed)
         return err_nomem(err);
     return write_whole(&nodes, sb_view(&root), b, err);
 }
 
-enum status sql_var(const struct sqlgen *c, uint32_t atom, uint32_t var,
-                    struct sb *b, struct err *err)
+enum status sqlgen_var(const struct sqlgen *c, uint32_t atom, uint32_t var,
+                       struct sb *b, struct err *err)
 {
     struct expr e = {.op = X_VAR, .n_nodes = 1, .var = var};
-    return sql_expr(c, atom, &e, b, err);
+    return sqlgen_expr(c, atom, &e, b, err);
 }

@@ -12,7 +12,7 @@
 enum { INT_DIGITS = 19, MAX_PLACES = 1000 };
 
 /* At most so many digits before and behind the point. */
-struct digits {
+struct sqlgen_digits {
     size_t whole, behind;
 };
 
@@ -21,14 +21,14 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static struct digits digits_of(const struct expr *e);
+static struct sqlgen_digits digits_of(const struct expr *e);
 
 /* Of all arguments; conditions of a CASE do no harm. */
-static struct digits longest(const struct expr *e)
+static struct sqlgen_digits longest(const struct expr *e)
 {
-    struct digits d = {INT_DIGITS, 0};
+    struct sqlgen_digits d = {INT_DIGITS, 0};
     for (uint32_t i = 0; i < e->n_args; i++) {
-        struct digits x = digits_of(e->args[i]);
+        struct sqlgen_digits x = digits_of(e->args[i]);
         d.whole = larger(d.whole, x.whole);
         d.behind = larger(d.behind, x.behind);
     }
@@ -36,28 +36,28 @@ static struct digits longest(const struct expr *e)
 }
 
 /* What an operation gives before its result is tested. */
-static struct digits result_digits(const struct expr *e)
+static struct sqlgen_digits result_digits(const struct expr *e)
 {
-    struct digits d = {0, 0};
+    struct sqlgen_digits d = {0, 0};
     if (e->op != X_MUL) {
         d = longest(e);
         d.whole += e->op != X_DIV && e->op != X_MOD;
         return d;
     }
     for (uint32_t i = 0; i < e->n_args; i++) {
-        struct digits x = digits_of(e->args[i]);
+        struct sqlgen_digits x = digits_of(e->args[i]);
         d.whole += x.whole;
         d.behind += x.behind;
     }
     return d;
 }
 
-static bool is_long(struct digits d)
+static bool is_long(struct sqlgen_digits d)
 {
     return d.whole > EXPR_MAX_DIGITS || d.behind > EXPR_MAX_DIGITS;
 }
 
-static struct digits at_most(struct digits d)
+static struct sqlgen_digits at_most(struct sqlgen_digits d)
 {
     d.whole = d.whole < EXPR_MAX_DIGITS ? d.whole : EXPR_MAX_DIGITS;
     d.behind = d.behind < EXPR_MAX_DIGITS ? d.behind : EXPR_MAX_DIGITS;
@@ -65,9 +65,9 @@ static struct digits at_most(struct digits d)
 }
 
 /* As an argument of arithmetic, which takes nothing longer. */
-static struct digits digits_of(const struct expr *e)
+static struct sqlgen_digits digits_of(const struct expr *e)
 {
-    struct digits d = {INT_DIGITS, 0};
+    struct sqlgen_digits d = {INT_DIGITS, 0};
     switch (e->op) {
     case X_CONST:
         if (!e->val.is_null && e->val.type == T_DEC)
@@ -112,22 +112,22 @@ static void put_tested(struct sb *b, struct str x)
               PSTR(x));
 }
 
-static struct str view(const struct sql_out *o, const struct sb *b,
+static struct str view(const struct sqlgen_out *o, const struct sb *b,
                        enum status *s)
 {
     *s = b->failed ? err_nomem(o->err) : OK;
     return sb_view(b);
 }
 
-enum status sql_numeric(const struct sql_out *o, const struct expr *e,
-                        struct str *out)
+enum status sqlgen_numeric(const struct sqlgen_out *o, const struct expr *e,
+                           struct str *out)
 {
     struct sb b, tested;
     struct str x;
     enum status s = OK;
     if (e->type != T_INT && e->type != T_DEC)
-        return sql_refuse_expr(o->err, "arithmetic on this type");
-    TRY(sql_part(o, e, &x));
+        return sqlgen_refuse_expr(o->err, "arithmetic on this type");
+    TRY(sqlgen_part(o, e, &x));
     sb_init(&b, o->b->arena);
     sb_printf(&b, "(%.*s)::numeric", PSTR(x));
     *out = view(o, &b, &s);
@@ -142,7 +142,7 @@ enum status sql_numeric(const struct sql_out *o, const struct expr *e,
 /* --- operations ---------------------------------------------------------- */
 
 /* Arithmetic of integers widens instead of overflowing: as numeric. */
-static enum status infix(const struct sql_out *o, const struct expr *e,
+static enum status infix(const struct sqlgen_out *o, const struct expr *e,
                          const char *op, struct sb *b)
 {
     sb_char(b, '(');
@@ -150,7 +150,7 @@ static enum status infix(const struct sql_out *o, const struct expr *e,
         sb_cstr(b, op);
     for (uint32_t i = 0; i < e->n_args; i++) {
         struct str x;
-        TRY(sql_numeric(o, e->args[i], &x));
+        TRY(sqlgen_numeric(o, e->args[i], &x));
         sb_cstr(b, i ? op : "");
         sb_str(b, x);
     }
@@ -159,14 +159,14 @@ static enum status infix(const struct sql_out *o, const struct expr *e,
 }
 
 /* abs, floor, ceil, round; of doubles too: none of them can leave the type */
-static enum status unary(const struct sql_out *o, const struct expr *e,
+static enum status unary(const struct sqlgen_out *o, const struct expr *e,
                          const char *f, struct sb *b)
 {
     struct str x;
     if (e->args[0]->type == T_REAL)
-        TRY(sql_part(o, e->args[0], &x));
+        TRY(sqlgen_part(o, e->args[0], &x));
     else
-        TRY(sql_numeric(o, e->args[0], &x));
+        TRY(sqlgen_numeric(o, e->args[0], &x));
     sb_printf(b, "%s(%.*s)", f, PSTR(x));
     return OK;
 }
@@ -176,7 +176,7 @@ static bool is_int_const(const struct expr *e)
     return e->op == X_CONST && !e->val.is_null && e->val.type == T_INT;
 }
 
-static enum status rounded(const struct sql_out *o, const struct expr *e,
+static enum status rounded(const struct sqlgen_out *o, const struct expr *e,
                            struct sb *b)
 {
     struct str x;
@@ -184,15 +184,15 @@ static enum status rounded(const struct sql_out *o, const struct expr *e,
         return unary(o, e, "round", b);
     if (!is_int_const(e->args[1]) || e->args[1]->val.i > MAX_PLACES ||
         e->args[1]->val.i < -MAX_PLACES)
-        return sql_refuse_expr(o->err, "round with so many places");
-    TRY(sql_numeric(o, e->args[0], &x));
+        return sqlgen_refuse_expr(o->err, "round with so many places");
+    TRY(sqlgen_numeric(o, e->args[0], &x));
     sb_printf(b, "round(%.*s, %d)", PSTR(x), (int)e->args[1]->val.i);
     return OK;
 }
 
 /* Towards zero; the remainder has the sign of the dividend. The divisor is a
  * column or a constant, so 64 bits hold it. */
-static enum status divided(const struct sql_out *o, const struct expr *e,
+static enum status divided(const struct sqlgen_out *o, const struct expr *e,
                            const char *f, struct sb *b)
 {
     const struct expr *by = e->args[1];
@@ -201,14 +201,14 @@ static enum status divided(const struct sql_out *o, const struct expr *e,
         by = by->args[0];
     if (e->args[0]->type != T_INT || by->type != T_INT ||
         (by->op != X_VAR && by->op != X_CONST))
-        return sql_refuse_expr(o->err, "this division");
-    TRY(sql_numeric(o, e->args[0], &x));
-    TRY(sql_numeric(o, e->args[1], &y));
+        return sqlgen_refuse_expr(o->err, "this division");
+    TRY(sqlgen_numeric(o, e->args[0], &x));
+    TRY(sqlgen_numeric(o, e->args[1], &y));
     sb_printf(b, "%s(%.*s, NULLIF(%.*s, 0))", f, PSTR(x), PSTR(y));
     return OK;
 }
 
-static enum status operation(const struct sql_out *o, const struct expr *e,
+static enum status operation(const struct sqlgen_out *o, const struct expr *e,
                              struct sb *b)
 {
     switch (e->op) {
@@ -234,7 +234,7 @@ static enum status operation(const struct sql_out *o, const struct expr *e,
     }
 }
 
-enum status sql_arithmetic(const struct sql_out *o, const struct expr *e)
+enum status sqlgen_arithmetic(const struct sqlgen_out *o, const struct expr *e)
 {
     struct sb b;
     enum status s = OK;
@@ -296,14 +296,14 @@ static void put_small(struct sb *b)
 }
 
 /* A wide numeric would be an error; the nearest double is infinite, or 0. */
-enum status sql_to_real(const struct sql_out *o, const struct expr *e)
+enum status sqlgen_to_real(const struct sqlgen_out *o, const struct expr *e)
 {
     const struct expr *x = e->args[0];
     struct str part;
     if (x->type != T_REAL && x->type != T_INT && x->type != T_DEC)
-        return sql_refuse_expr(o->err,
-                               "a conversion of this to floating point");
-    TRY(sql_part(o, x, &part));
+        return sqlgen_refuse_expr(o->err,
+                                  "a conversion of this to floating point");
+    TRY(sqlgen_part(o, x, &part));
     if (x->type == T_REAL) {
         sb_str(o->b, part);
         return OK;

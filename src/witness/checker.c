@@ -11,7 +11,7 @@
 struct counter {
     struct arena *a;
     const struct cq *q;
-    const struct check_row *rows;
+    const struct checker_row *rows;
     size_t n_rows, without; /* row that is not there; n_rows: none */
     struct value val[MAX_VARS];
     bool has[MAX_VARS];
@@ -24,7 +24,7 @@ struct counter {
 
 /* --- constraints ---------------------------------------------------------- */
 
-static bool add_values(struct sb *b, const struct check_row *row,
+static bool add_values(struct sb *b, const struct checker_row *row,
                        const uint32_t *cols, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -42,7 +42,7 @@ static bool table_is_bag(const struct cq *q, uint32_t table)
     return false;
 }
 
-static bool any_null(const struct check_row *row, const uint32_t *cols,
+static bool any_null(const struct checker_row *row, const uint32_t *cols,
                      size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -108,7 +108,7 @@ static bool rows_differ(struct counter *c, uint32_t table)
     return true;
 }
 
-static bool nulls_hold(const struct counter *c, const struct check_row *row)
+static bool nulls_hold(const struct counter *c, const struct checker_row *row)
 {
     const struct table *t = &c->q->schema->tables.p[row->table];
     for (size_t i = 0; i < row->n_vals; i++)
@@ -153,7 +153,7 @@ static bool matches(const struct value *a, const struct value *b)
 static bool take_row(struct counter *c, const struct atom *at, size_t r,
                      vset *set)
 {
-    const struct check_row *row = &c->rows[r];
+    const struct checker_row *row = &c->rows[r];
     *set = 0;
     for (uint32_t j = 0; j < at->n_args; j++) {
         const struct value *want = term_value(c, at->args[j]);
@@ -334,12 +334,12 @@ static bool count(struct counter *c, size_t without, u128 *out)
 }
 
 enum status checker_run(struct arena *a, const struct cq *q,
-                        const struct check_row *rows, size_t n_rows,
-                        size_t insert, uint64_t steps, struct check *out,
-                        struct err *err)
+                        const struct checker_row *rows, size_t n_rows,
+                        size_t insert, uint64_t steps,
+                        struct checker_result *out, struct err *err)
 {
     struct arena scratch;
-    *out = (struct check){.holds = false};
+    *out = (struct checker_result){.holds = false};
     arena_init(&scratch, a->mem);
     struct counter *c = NEW(&scratch, struct counter);
     if (!c) {

@@ -8,13 +8,13 @@
 
 #include "cq/cq.h"
 
-struct check_row {
+struct checker_row {
     uint32_t table;
     const struct value *vals;
     size_t n_vals;
 };
 
-struct check {
+struct checker_result {
     bool holds; /* both databases satisfy every constraint, counts known */
     u128 before, after;
     uint64_t steps; /* taken */
@@ -22,8 +22,9 @@ struct check {
 
 /* rows[insert] is the row that the larger database has in addition. */
 enum status checker_run(struct arena *a, const struct cq *q,
-                        const struct check_row *rows, size_t n_rows,
-                        size_t insert, uint64_t steps, struct check *out,
+                        const struct checker_row *rows, size_t n_rows,
+                        size_t insert, uint64_t steps,
+                        struct checker_result *out,
                         struct err *err) WARN_UNUSED;
 
 #endif

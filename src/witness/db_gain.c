@@ -8,7 +8,7 @@
 
 struct matcher {
     struct arena *a;
-    const struct db *d;
+    const struct witness_db *d;
     const struct tab *phi;
     struct work *work;
     uint32_t *map, *trail;
@@ -230,8 +230,8 @@ static enum status gain(struct matcher *m, u128 *out)
     return m->st;
 }
 
-enum status db_gain(struct arena *a, const struct db *d, struct work *work,
-                    u128 *out, struct err *err)
+enum status witness_db_gain(struct arena *a, const struct witness_db *d,
+                            struct work *work, u128 *out, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, a->mem);

@@ -9,7 +9,7 @@ enum { GLUE_WORK = 300000, CANONICAL_TRIES = 400 };
 
 /* --- offering ------------------------------------------------------------- */
 
-static uint32_t width(const struct lower *l, uint32_t table)
+static uint32_t width(const struct witness_search *l, uint32_t table)
 {
     for (uint32_t i = 0; i < l->q->n_atoms; i++)
         if (l->q->atoms[i].table == table)
@@ -17,8 +17,10 @@ static uint32_t width(const struct lower *l, uint32_t table)
     return 0;
 }
 
-static enum status row_values(struct lower *l, const struct db *d,
-                              struct check_row *to, uint32_t r, struct err *err)
+static enum status row_values(struct witness_search *l,
+                              const struct witness_db *d,
+                              struct checker_row *to, uint32_t r,
+                              struct err *err)
 {
     const struct tab_atom *row = &d->rows.p[r];
     uint32_t n = width(l, row->table); /* without the hidden row id */
@@ -27,7 +29,7 @@ static enum status row_values(struct lower *l, const struct db *d,
         return err_nomem(err);
     for (uint32_t j = 0; j < n; j++)
         v[j] = d->vals.p[row->el[j]];
-    *to = (struct check_row){row->table, v, n};
+    *to = (struct checker_row){row->table, v, n};
     return OK;
 }
 
@@ -53,7 +55,8 @@ static void plain_text(struct sb *b, const struct value *v)
     sb_add(b, full.p + from, to - from);
 }
 
-static enum status write_row(struct lower *l, const struct check_row *row,
+static enum status write_row(struct witness_search *l,
+                             const struct checker_row *row,
                              struct witness_row *out, struct err *err)
 {
     *out = (struct witness_row){.table = row->table, .n_vals = row->n_vals};
@@ -75,8 +78,9 @@ static enum status write_row(struct lower *l, const struct check_row *row,
     return OK;
 }
 
-static enum status write_witness(struct lower *l, const struct check_row *rows,
-                                 size_t n, size_t b, const struct check *c,
+static enum status write_witness(struct witness_search *l,
+                                 const struct checker_row *rows, size_t n,
+                                 size_t b, const struct checker_result *c,
                                  struct err *err)
 {
     struct witness *w = &l->witness;
@@ -91,11 +95,12 @@ static enum status write_witness(struct lower *l, const struct check_row *rows,
     return OK;
 }
 
-enum status lower_offer(struct lower *l, const struct db *d, struct err *err)
+enum status witness_offer(struct witness_search *l, const struct witness_db *d,
+                          struct err *err)
 {
-    struct check c;
+    struct checker_result c;
     size_t n = d->rows.n;
-    struct check_row *rows = NEWS(l->a, struct check_row, n);
+    struct checker_row *rows = NEWS(l->a, struct checker_row, n);
     if (!rows)
         return err_nomem(err);
     for (uint32_t r = 0; r < n; r++)
@@ -110,8 +115,8 @@ enum status lower_offer(struct lower *l, const struct db *d, struct err *err)
 
 /* --- the glued structure -------------------------------------------------- */
 
-static enum status db_of_tab(struct lower *l, const struct glue *gl,
-                             struct db *d, bool *ok, struct err *err)
+static enum status db_of_tab(struct witness_search *l, const struct glue *gl,
+                             struct witness_db *d, bool *ok, struct err *err)
 {
     const struct tab *g = gl->g;
     uint32_t *to = NEWS(l->a, uint32_t, g->n_el), row[1 + UINT8_MAX];
@@ -129,56 +134,56 @@ static enum status db_of_tab(struct lower *l, const struct glue *gl,
             uint32_t e = at->el[j];
             uint32_t like = e < base ? e : base + (e - base) % size;
             if (to[e] == NO_EL)
-                TRY(db_fresh(d, &l->kinds, like, &to[e], err));
+                TRY(witness_db_fresh(d, &l->kinds, like, &to[e], err));
             row[j] = to[e];
             *ok = row[j] != NO_EL;
         }
         if (*ok)
-            TRY(db_add(d, at->table, row, at->n, &r, err));
+            TRY(witness_db_add(d, at->table, row, at->n, &r, err));
         if (*ok && i == gl->b)
             d->b = r;
     }
     return OK;
 }
 
-enum status lower_canonical(struct lower *l, struct err *err)
+enum status witness_canonical(struct witness_search *l, struct err *err)
 {
     const struct tab *t = l->t;
     for (int tries = 0; tries < CANONICAL_TRIES; tries++)
         for (uint32_t i = 0; i < t->n_atoms && l->best == 0; i++) {
             struct glue gl;
-            struct db d;
+            struct witness_db d;
             bool ok;
             if (t->atoms[i].table != l->table)
                 continue;
             TRY(glue_make(l->a, t, &i, 1, &gl, err));
             if (gl.g->unsat)
                 return OK;
-            TRY(db_init(l->a, t, &d, err));
+            TRY(witness_db_init(l->a, t, &d, err));
             TRY(db_of_tab(l, &gl, &d, &ok, err));
             if (ok)
-                TRY(lower_offer(l, &d, err));
+                TRY(witness_offer(l, &d, err));
         }
     return OK;
 }
 
-static enum status glue_set(struct lower *l, const uint32_t *atoms, uint32_t n,
-                            struct work *work, struct err *err)
+static enum status glue_set(struct witness_search *l, const uint32_t *atoms,
+                            uint32_t n, struct work *work, struct err *err)
 {
     struct glue gl;
     enum newness found;
-    struct db d;
+    struct witness_db d;
     bool ok;
     TRY(glue_make(l->a, l->t, atoms, n, &gl, err));
     TRY(newness_search(l->a, &gl, work, &found, err));
     if (found != NEW_FOUND)
         return OK;
-    TRY(db_init(l->a, l->t, &d, err));
+    TRY(witness_db_init(l->a, l->t, &d, err));
     TRY(db_of_tab(l, &gl, &d, &ok, err));
-    return ok ? lower_offer(l, &d, err) : OK;
+    return ok ? witness_offer(l, &d, err) : OK;
 }
 
-enum status lower_glue(struct lower *l, struct err *err)
+enum status witness_glue(struct witness_search *l, struct err *err)
 {
     const struct tab *t = l->t;
     uint32_t all[GLUE_MAX], n = 0;

@@ -11,7 +11,7 @@
 
 /* A database under construction: rows of numbered values. The first numbers
  * are the query's constants. Row b is the one that is inserted. */
-struct db {
+struct witness_db {
     struct arena *a;
     const struct tab *phi;
     VEC(struct tab_atom) rows;
@@ -32,26 +32,29 @@ enum status kinds_make(struct arena *a, const struct tab *phi,
                        struct kinds *out, struct err *err) WARN_UNUSED;
 uint64_t kinds_random(struct kinds *k, uint64_t below);
 
-enum status db_init(struct arena *a, const struct tab *phi, struct db *out,
-                    struct err *err) WARN_UNUSED;
-bool db_has(const struct db *d, const struct value *v);
+enum status witness_db_init(struct arena *a, const struct tab *phi,
+                            struct witness_db *out,
+                            struct err *err) WARN_UNUSED;
+bool witness_db_has(const struct witness_db *d, const struct value *v);
 /* A value that the database does not have yet, fit for element e of phi.
  * NO_EL: the type has no more. */
-enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
-                     struct err *err) WARN_UNUSED;
+enum status witness_db_fresh(struct witness_db *d, struct kinds *k, uint32_t e,
+                             uint32_t *out, struct err *err) WARN_UNUSED;
 /* The row's number; a repeated row is stored once. */
-enum status db_add(struct db *d, uint32_t table, const uint32_t *el, uint32_t n,
-                   uint32_t *out, struct err *err) WARN_UNUSED;
+enum status witness_db_add(struct witness_db *d, uint32_t table,
+                           const uint32_t *el, uint32_t n, uint32_t *out,
+                           struct err *err) WARN_UNUSED;
 /* Does the database satisfy all constraints, or those on row r? */
-bool db_satisfies(const struct db *d);
-bool db_row_fits(const struct db *d, uint32_t r);
+bool witness_db_satisfies(const struct witness_db *d);
+bool witness_db_row_fits(const struct witness_db *d, uint32_t r);
 
 /* Answers of phi that the database has only thanks to row b. U128_INF when
  * the work ended. */
-enum status db_gain(struct arena *a, const struct db *d, struct work *work,
-                    u128 *out, struct err *err) WARN_UNUSED;
+enum status witness_db_gain(struct arena *a, const struct witness_db *d,
+                            struct work *work, u128 *out,
+                            struct err *err) WARN_UNUSED;
 
-struct lower {
+struct witness_search {
     struct arena *a;
     const struct cq *q;
     const struct tab *t;      /* the query, normalised */
@@ -68,16 +71,19 @@ struct lower {
 };
 
 /* Takes the database as the best one if it is better and the checker agrees. */
-enum status lower_offer(struct lower *l, const struct db *d,
-                        struct err *err) WARN_UNUSED;
+enum status witness_offer(struct witness_search *l, const struct witness_db *d,
+                          struct err *err) WARN_UNUSED;
 /* n answers hang on one row; true: the family grows without limit. */
-enum status lower_pump(struct lower *l, uint64_t n, bool *unbounded,
-                       struct err *err) WARN_UNUSED;
+enum status witness_pump(struct witness_search *l, uint64_t n, bool *unbounded,
+                         struct err *err) WARN_UNUSED;
 /* The query itself as a database, with values tried at random: for filters
  * that the other ways do not understand. */
-enum status lower_canonical(struct lower *l, struct err *err) WARN_UNUSED;
-enum status lower_glue(struct lower *l, struct err *err) WARN_UNUSED;
-enum status lower_blowup(struct lower *l, struct err *err) WARN_UNUSED;
-enum status lower_search(struct lower *l, struct err *err) WARN_UNUSED;
+enum status witness_canonical(struct witness_search *l,
+                              struct err *err) WARN_UNUSED;
+enum status witness_glue(struct witness_search *l, struct err *err) WARN_UNUSED;
+enum status witness_blowup(struct witness_search *l,
+                           struct err *err) WARN_UNUSED;
+enum status witness_search(struct witness_search *l,
+                           struct err *err) WARN_UNUSED;
 
 #endif

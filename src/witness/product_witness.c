@@ -26,7 +26,7 @@ struct rule { /* product of the sizes of these colours is at most k */
 };
 
 struct colouring {
-    struct lower *l;
+    struct witness_search *l;
     const struct tab *t;
     uint32_t atom;
     uint32_t els[64]; /* variables not determined by b */
@@ -200,9 +200,9 @@ static uint32_t view(const struct colouring *c, uint32_t i,
     return (uint32_t)n;
 }
 
-static enum status value_of(struct colouring *c, struct db *d, uint32_t e,
-                            const uint32_t *setting, uint32_t *table,
-                            uint32_t *out, struct err *err)
+static enum status value_of(struct colouring *c, struct witness_db *d,
+                            uint32_t e, const uint32_t *setting,
+                            uint32_t *table, uint32_t *out, struct err *err)
 {
     uint32_t slot = 0;
     if (c->t->flag[e] & EL_CONST) {
@@ -214,7 +214,7 @@ static enum status value_of(struct colouring *c, struct db *d, uint32_t e,
             slot = view(c, i, setting);
     uint32_t *at = &table[(size_t)e * (size_t)c->best + slot];
     if (*at == 0) {
-        TRY(db_fresh(d, &c->l->kinds, e, out, err));
+        TRY(witness_db_fresh(d, &c->l->kinds, e, out, err));
         *at = *out == NO_EL ? NO_EL : *out + 1;
     }
     *out = *at == NO_EL ? NO_EL : *at - 1;
@@ -231,7 +231,7 @@ static bool next_setting(const struct colouring *c, uint32_t *setting)
     return false;
 }
 
-static enum status add_rows(struct colouring *c, struct db *d,
+static enum status add_rows(struct colouring *c, struct witness_db *d,
                             const uint32_t *setting, uint32_t *table, bool *ok,
                             struct err *err)
 {
@@ -245,7 +245,7 @@ static enum status add_rows(struct colouring *c, struct db *d,
         }
         if (!*ok)
             return OK;
-        TRY(db_add(d, at->table, row, at->n, &r, err));
+        TRY(witness_db_add(d, at->table, row, at->n, &r, err));
         if (i == c->atom)
             d->b = r;
     }
@@ -254,21 +254,22 @@ static enum status add_rows(struct colouring *c, struct db *d,
 
 static enum status offer(struct colouring *c, struct err *err)
 {
-    struct db d;
+    struct witness_db d;
     uint32_t setting[MAX_COLOURS] = {0};
     size_t cells = (size_t)c->t->n_el * (size_t)c->best;
     uint32_t *table = NEWS(c->l->a, uint32_t, cells);
     bool ok = true;
     if (!table)
         return err_nomem(err);
-    TRY(db_init(c->l->a, c->t, &d, err));
+    TRY(witness_db_init(c->l->a, c->t, &d, err));
     do
         TRY(add_rows(c, &d, setting, table, &ok, err));
     while (ok && next_setting(c, setting));
-    return ok ? lower_offer(c->l, &d, err) : OK;
+    return ok ? witness_offer(c->l, &d, err) : OK;
 }
 
-static enum status blow_up(struct lower *l, uint32_t atom, struct err *err)
+static enum status blow_up(struct witness_search *l, uint32_t atom,
+                           struct err *err)
 {
     const struct tab *t = l->t;
     struct colouring *c = NEW(l->a, struct colouring);
@@ -287,7 +288,7 @@ static enum status blow_up(struct lower *l, uint32_t atom, struct err *err)
     return c->best > l->best ? offer(c, err) : OK;
 }
 
-enum status lower_blowup(struct lower *l, struct err *err)
+enum status witness_blowup(struct witness_search *l, struct err *err)
 {
     const struct tab *t = l->t;
     if (tab_has_filters(t))

@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "witness/selfjoin_glue.h"
 
-struct search {
+struct newness_state {
     struct arena *a;
     const struct tab *phi;
     uint32_t table;
@@ -27,13 +27,13 @@ struct search {
     uint32_t found_b;
 };
 
-static const uint32_t *answer(const struct search *s, const struct tab *g,
-                              uint32_t c)
+static const uint32_t *answer(const struct newness_state *s,
+                              const struct tab *g, uint32_t c)
 {
     return &g->outs[c * s->phi->n_outs];
 }
 
-static bool same_answers(const struct search *s, const struct tab *g)
+static bool same_answers(const struct newness_state *s, const struct tab *g)
 {
     size_t n = s->phi->n_outs;
     for (uint32_t c = 0; c * n < g->n_outs; c++)
@@ -44,9 +44,9 @@ static bool same_answers(const struct search *s, const struct tab *g)
     return false;
 }
 
-static enum status survives(struct search *s, const struct tab *g, uint32_t b,
-                            uint32_t c, uint32_t *atom_map, enum hom *out,
-                            struct err *err)
+static enum status survives(struct newness_state *s, const struct tab *g,
+                            uint32_t b, uint32_t c, uint32_t *atom_map,
+                            enum hom *out, struct err *err)
 {
     uint32_t *map = NEWS(s->a, uint32_t, s->phi->n_el);
     if (!map)
@@ -62,8 +62,8 @@ static enum status survives(struct search *s, const struct tab *g, uint32_t b,
     return tab_hom(s->a, s->phi, g, b, s->work, map, atom_map, out, err);
 }
 
-static enum status remember(struct search *s, const struct tab *g, bool *is_new,
-                            struct err *err)
+static enum status remember(struct newness_state *s, const struct tab *g,
+                            bool *is_new, struct err *err)
 {
     uint32_t *key = NEWS(s->a, uint32_t, g->n_el);
     if (!key)
@@ -74,9 +74,9 @@ static enum status remember(struct search *s, const struct tab *g, bool *is_new,
     return map_put(&s->seen, k, 1, is_new) ? OK : err_nomem(err);
 }
 
-static enum status merge_rows(struct search *s, const struct tab *g, uint32_t b,
-                              uint32_t row, struct tab **out, uint32_t *new_b,
-                              struct err *err)
+static enum status merge_rows(struct newness_state *s, const struct tab *g,
+                              uint32_t b, uint32_t row, struct tab **out,
+                              uint32_t *new_b, struct err *err)
 {
     TRY(tab_copy(s->a, g, out, err));
     struct tab *h = *out;
@@ -94,11 +94,11 @@ static enum status merge_rows(struct search *s, const struct tab *g, uint32_t b,
     return OK;
 }
 
-static enum status node(struct search *s, struct tab *g, uint32_t b,
+static enum status node(struct newness_state *s, struct tab *g, uint32_t b,
                         enum newness *out, struct err *err);
 
-static enum status branch(struct search *s, const struct tab *g, uint32_t b,
-                          const uint32_t *rows, enum newness *out,
+static enum status branch(struct newness_state *s, const struct tab *g,
+                          uint32_t b, const uint32_t *rows, enum newness *out,
                           struct err *err)
 {
     *out = NEW_FAILS;
@@ -121,7 +121,7 @@ static enum status branch(struct search *s, const struct tab *g, uint32_t b,
     return OK;
 }
 
-static enum status node(struct search *s, struct tab *g, uint32_t b,
+static enum status node(struct newness_state *s, struct tab *g, uint32_t b,
                         enum newness *out, struct err *err)
 {
     bool is_new;
@@ -162,7 +162,7 @@ static enum status node(struct search *s, struct tab *g, uint32_t b,
 enum status newness_search(struct arena *a, struct glue *gl, struct work *work,
                            enum newness *out, struct err *err)
 {
-    struct search s = {.a = a, .phi = gl->phi, .work = work};
+    struct newness_state s = {.a = a, .phi = gl->phi, .work = work};
     s.table = gl->phi->atoms[gl->atom[0]].table;
     *out = NEW_FAILS;
     if (gl->g->unsat)

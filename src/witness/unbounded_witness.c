@@ -19,7 +19,7 @@ enum { MAX_PUMP = 100000 };
 
 /* --- where values go ------------------------------------------------------ */
 
-struct places {
+struct pump_places {
     const struct tab *t;
     uint64_t n;      /* copies */
     uint32_t *depth; /* 0: in no < or <= */
@@ -34,7 +34,7 @@ static bool is_const(const struct tab *t, uint32_t e)
 }
 
 /* Depths along the comparisons; false: an element between constants. */
-static bool order_elements(struct places *p, bool *high)
+static bool order_elements(struct pump_places *p, bool *high)
 {
     const struct tab *t = p->t;
     bool changed = true;
@@ -62,7 +62,7 @@ static bool order_elements(struct places *p, bool *high)
     return !changed;
 }
 
-static void look_at_constants(struct places *p)
+static void look_at_constants(struct pump_places *p)
 {
     const struct cq *q = p->t->q;
     p->text_fits = true;
@@ -78,9 +78,9 @@ static void look_at_constants(struct places *p)
 }
 
 static enum status places_make(struct arena *a, const struct tab *t, uint64_t n,
-                               struct places *p, bool *ok, struct err *err)
+                               struct pump_places *p, bool *ok, struct err *err)
 {
-    *p = (struct places){.t = t, .n = n};
+    *p = (struct pump_places){.t = t, .n = n};
     p->depth = NEWS(a, uint32_t, t->n_el);
     p->low = NEWS(a, bool, t->n_el);
     bool *high = NEWS(a, bool, t->n_el);
@@ -94,9 +94,10 @@ static enum status places_make(struct arena *a, const struct tab *t, uint64_t n,
 }
 
 /* The value of element e in copy c, for an element of a comparison. */
-static enum status placed_value(struct db *d, const struct places *p,
-                                enum type type, uint32_t e, uint64_t c,
-                                uint32_t *out, struct err *err)
+static enum status placed_value(struct witness_db *d,
+                                const struct pump_places *p, enum type type,
+                                uint32_t e, uint64_t c, uint32_t *out,
+                                struct err *err)
 {
     uint64_t band = (uint64_t)p->t->n_el * (p->n + 1);
     uint64_t at = p->depth[e] * band + e * (p->n + 1) + c;
@@ -117,7 +118,7 @@ static enum status placed_value(struct db *d, const struct places *p,
     bool known = v.type == T_TEXT
                      ? p->text_fits
                      : type == T_INT || type == T_DATE || type == T_TIMESTAMP;
-    if (!known || db_has(d, &v))
+    if (!known || witness_db_has(d, &v))
         return OK;
     if (!VEC_PUSH(d->a, &d->vals, v))
         return err_nomem(err);
@@ -128,8 +129,8 @@ static enum status placed_value(struct db *d, const struct places *p,
 /* --- the copies ----------------------------------------------------------- */
 
 /* Does the pump at atom i of t certify that no bound exists? */
-static enum status pumps(struct lower *l, const struct tab *t, uint32_t i,
-                         bool *in, bool *yes, struct err *err)
+static enum status pumps(struct witness_search *l, const struct tab *t,
+                         uint32_t i, bool *in, bool *yes, struct err *err)
 {
     const struct tab *root = l->t;
     *yes = false;
@@ -157,19 +158,20 @@ static enum status pumps(struct lower *l, const struct tab *t, uint32_t i,
     return OK;
 }
 
-static enum status copy_element(struct lower *l, struct db *d,
-                                const struct places *p, uint64_t copy,
+static enum status copy_element(struct witness_search *l, struct witness_db *d,
+                                const struct pump_places *p, uint64_t copy,
                                 uint32_t e, uint32_t *to, struct err *err)
 {
     if (*to != NO_EL)
         return OK;
     if (p->depth[e] > 0)
         return placed_value(d, p, l->kinds.of_el[e], e, copy, to, err);
-    return db_fresh(d, &l->kinds, e, to, err);
+    return witness_db_fresh(d, &l->kinds, e, to, err);
 }
 
-static enum status pump_db(struct lower *l, const struct tab *t, uint32_t atom,
-                           const bool *in, const struct places *p, struct db *d,
+static enum status pump_db(struct witness_search *l, const struct tab *t,
+                           uint32_t atom, const bool *in,
+                           const struct pump_places *p, struct witness_db *d,
                            bool *ok, struct err *err)
 {
     uint32_t *to = NEWS(l->a, uint32_t, t->n_el), row[1 + UINT8_MAX];
@@ -193,7 +195,7 @@ static enum status pump_db(struct lower *l, const struct tab *t, uint32_t atom,
                 *ok = row[j] != NO_EL;
             }
             if (*ok)
-                TRY(db_add(d, at->table, row, at->n, &r, err));
+                TRY(witness_db_add(d, at->table, row, at->n, &r, err));
             if (*ok && i == atom)
                 d->b = r;
         }
@@ -201,26 +203,26 @@ static enum status pump_db(struct lower *l, const struct tab *t, uint32_t atom,
     return OK;
 }
 
-static enum status pump_at(struct lower *l, const struct tab *t, uint64_t n,
-                           bool *unbounded, struct err *err)
+static enum status pump_at(struct witness_search *l, const struct tab *t,
+                           uint64_t n, bool *unbounded, struct err *err)
 {
     bool *in = NEWS(l->a, bool, t->n_el), ok = false;
-    struct places p;
+    struct pump_places p;
     if (!in)
         return err_nomem(err);
     TRY(places_make(l->a, t, n, &p, &ok, err));
     for (uint32_t i = 0; i < t->n_atoms && ok && !*unbounded; i++) {
-        struct db d;
+        struct witness_db d;
         bool yes = false;
         if (t->atoms[i].table != l->table)
             continue;
         TRY(pumps(l, t, i, in, &yes, err));
         if (!yes)
             continue;
-        TRY(db_init(l->a, l->t, &d, err));
+        TRY(witness_db_init(l->a, l->t, &d, err));
         TRY(pump_db(l, t, i, in, &p, &d, &ok, err));
         if (ok)
-            TRY(lower_offer(l, &d, err));
+            TRY(witness_offer(l, &d, err));
         *unbounded = ok && l->best >= n;
         ok = true;
     }
@@ -233,8 +235,8 @@ static bool is_database(const struct tab *t)
     return !tab_violation(t, rows, MAX_ATOMS + 1, &n);
 }
 
-enum status lower_pump(struct lower *l, uint64_t n, bool *unbounded,
-                       struct err *err)
+enum status witness_pump(struct witness_search *l, uint64_t n, bool *unbounded,
+                         struct err *err)
 {
     *unbounded = false;
     /* at least three, so that a column of two values cannot pretend */

@@ -127,8 +127,8 @@ enum status kinds_make(struct arena *a, const struct tab *phi,
 
 /* --- values --------------------------------------------------------------- */
 
-static enum status text_value(struct db *d, struct value *v, const char *fmt,
-                              uint64_t n, struct err *err)
+static enum status text_value(struct witness_db *d, struct value *v,
+                              const char *fmt, uint64_t n, struct err *err)
 {
     char buf[64];
     int len = snprintf(buf, sizeof buf, fmt, n);
@@ -137,7 +137,7 @@ static enum status text_value(struct db *d, struct value *v, const char *fmt,
     return v->s.p ? OK : err_nomem(err);
 }
 
-static enum status make_value(struct db *d, enum type type, uint64_t n,
+static enum status make_value(struct witness_db *d, enum type type, uint64_t n,
                               struct value *v, struct err *err)
 {
     *v = (struct value){.type = type};
@@ -162,7 +162,7 @@ static enum status make_value(struct db *d, enum type type, uint64_t n,
     }
 }
 
-bool db_has(const struct db *d, const struct value *v)
+bool witness_db_has(const struct witness_db *d, const struct value *v)
 {
     for (size_t i = 0; i < d->vals.n; i++)
         if (type_comparable(d->vals.p[i].type, v->type) &&
@@ -172,8 +172,8 @@ bool db_has(const struct db *d, const struct value *v)
 }
 
 /* Near a constant, so that comparisons with it go either way. */
-static uint64_t place(struct kinds *k, const struct db *d, enum type type,
-                      uint64_t n)
+static uint64_t place(struct kinds *k, const struct witness_db *d,
+                      enum type type, uint64_t n)
 {
     const struct cq *q = d->phi->q;
     if (!k->ordered || n > 60)
@@ -187,7 +187,7 @@ static uint64_t place(struct kinds *k, const struct db *d, enum type type,
 }
 
 /* A value near a hint: the constant itself, one step off, or with a suffix. */
-static enum status hinted(struct db *d, struct kinds *k, enum type type,
+static enum status hinted(struct witness_db *d, struct kinds *k, enum type type,
                           struct value *v, bool *found, struct err *err)
 {
     *found = false;
@@ -207,8 +207,8 @@ static enum status hinted(struct db *d, struct kinds *k, enum type type,
     return v->s.p ? OK : err_nomem(err);
 }
 
-enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
-                     struct err *err)
+enum status witness_db_fresh(struct witness_db *d, struct kinds *k, uint32_t e,
+                             uint32_t *out, struct err *err)
 {
     enum type type = k->of_el[e];
     struct value v;
@@ -219,7 +219,7 @@ enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
         TRY(hinted(d, k, type, &v, &found, err));
         if (!found)
             TRY(make_value(d, type, place(k, d, type, n), &v, err));
-        if (db_has(d, &v))
+        if (witness_db_has(d, &v))
             continue;
         if (!VEC_PUSH(d->a, &d->vals, v))
             return err_nomem(err);
@@ -231,18 +231,19 @@ enum status db_fresh(struct db *d, struct kinds *k, uint32_t e, uint32_t *out,
 
 /* --- rows ----------------------------------------------------------------- */
 
-enum status db_init(struct arena *a, const struct tab *phi, struct db *out,
-                    struct err *err)
+enum status witness_db_init(struct arena *a, const struct tab *phi,
+                            struct witness_db *out, struct err *err)
 {
-    *out = (struct db){.a = a, .phi = phi};
+    *out = (struct witness_db){.a = a, .phi = phi};
     for (uint32_t i = 0; i < phi->q->n_consts; i++)
         if (!VEC_PUSH(a, &out->vals, phi->q->consts[i]))
             return err_nomem(err);
     return OK;
 }
 
-enum status db_add(struct db *d, uint32_t table, const uint32_t *el, uint32_t n,
-                   uint32_t *out, struct err *err)
+enum status witness_db_add(struct witness_db *d, uint32_t table,
+                           const uint32_t *el, uint32_t n, uint32_t *out,
+                           struct err *err)
 {
     for (uint32_t i = 0; i < d->rows.n; i++)
         if (d->rows.p[i].table == table &&
@@ -270,7 +271,8 @@ static bool equal_on(const struct tab_atom *p, const struct tab_atom *q,
     return true;
 }
 
-static bool degree_fits(const struct db *d, const struct dep *dep, uint32_t r)
+static bool degree_fits(const struct witness_db *d, const struct dep *dep,
+                        uint32_t r)
 {
     const struct tab_atom *row = &d->rows.p[r];
     u128 n = 0;
@@ -289,7 +291,7 @@ static bool degree_fits(const struct db *d, const struct dep *dep, uint32_t r)
     return true;
 }
 
-bool db_row_fits(const struct db *d, uint32_t r)
+bool witness_db_row_fits(const struct witness_db *d, uint32_t r)
 {
     for (size_t i = 0; i < d->phi->n_deps; i++)
         if (d->phi->deps[i].table == d->rows.p[r].table &&
@@ -298,10 +300,10 @@ bool db_row_fits(const struct db *d, uint32_t r)
     return true;
 }
 
-bool db_satisfies(const struct db *d)
+bool witness_db_satisfies(const struct witness_db *d)
 {
     for (uint32_t r = 0; r < d->rows.n; r++)
-        if (!db_row_fits(d, r))
+        if (!witness_db_row_fits(d, r))
             return false;
     return true;
 }

@@ -10,9 +10,9 @@
 enum { ROUNDS = 200, TRIES = 60, MAX_DB_ROWS = 60 };
 
 struct grower {
-    struct lower *l;
+    struct witness_search *l;
     const struct tab *phi;
-    struct db d;
+    struct witness_db d;
     uint32_t *map; /* elements of phi -> values */
     uint32_t atoms[MAX_ATOMS];
     uint32_t n_atoms; /* the atoms over the row's table */
@@ -85,7 +85,7 @@ static enum status open_value(struct grower *g, const struct tab_atom *at,
         *out = old_value(g, at->el[j]);
     if (*out != NO_EL)
         return OK;
-    return db_fresh(&g->d, &g->l->kinds, at->el[j], out, err);
+    return witness_db_fresh(&g->d, &g->l->kinds, at->el[j], out, err);
 }
 
 /* False in *ok: no row could be made; the database is as before. */
@@ -106,8 +106,8 @@ static enum status new_row(struct grower *g, const struct tab_atom *at,
     }
     if (!*ok)
         return OK;
-    TRY(db_add(&g->d, at->table, el, at->n, &r, err));
-    if (!db_row_fits(&g->d, r)) {
+    TRY(witness_db_add(&g->d, at->table, el, at->n, &r, err));
+    if (!witness_db_row_fits(&g->d, r)) {
         *ok = false;
         if (g->d.rows.n > before)
             g->d.rows.n--;
@@ -212,7 +212,7 @@ static enum status start_row(struct grower *g, struct err *err)
         uint32_t like =
             e < base ? e : base + (e - base) % (g->phi->n_el - base);
         if (to[e] == 0 && e >= base) {
-            TRY(db_fresh(&g->d, &g->l->kinds, like, &to[e], err));
+            TRY(witness_db_fresh(&g->d, &g->l->kinds, like, &to[e], err));
             if (to[e] == NO_EL)
                 return OK;
         }
@@ -227,7 +227,7 @@ static enum status start_row(struct grower *g, struct err *err)
         if (el[i] >= base && any != NO_EL && random_below(g, 2) == 0)
             el[i] = any;
     }
-    TRY(db_add(&g->d, b->table, el, b->n, &r, err));
+    TRY(witness_db_add(&g->d, b->table, el, b->n, &r, err));
     g->d.b = r;
     return OK;
 }
@@ -241,7 +241,7 @@ static enum status step(struct grower *g, bool *better, struct err *err)
     *better = false;
     TRY(add_match(g, g->atoms[random_below(g, g->n_atoms)], &ok, err));
     if (ok && g->d.rows.n > rows)
-        TRY(db_gain(g->d.a, &g->d, g->l->work, &gain, err));
+        TRY(witness_db_gain(g->d.a, &g->d, g->l->work, &gain, err));
     else
         ok = false;
     if (ok && (gain > g->gain ||
@@ -264,17 +264,18 @@ static enum status grow(struct grower *g, struct err *err)
         TRY(step(g, &better, err));
         idle = better ? 0 : idle + 1;
     }
-    return g->gain > g->l->best ? lower_offer(g->l, &g->d, err) : OK;
+    return g->gain > g->l->best ? witness_offer(g->l, &g->d, err) : OK;
 }
 
-static enum status grow_once(struct lower *l, unsigned round, struct err *err)
+static enum status grow_once(struct witness_search *l, unsigned round,
+                             struct err *err)
 {
     static const unsigned char reuse[] = {20, 50, 80, 95};
     static const unsigned char repeat[] = {0, 10, 40};
     struct arena scratch;
     struct grower g = {.l = l, .phi = l->t};
     arena_init(&scratch, l->a->mem);
-    enum status st = db_init(&scratch, g.phi, &g.d, err);
+    enum status st = witness_db_init(&scratch, g.phi, &g.d, err);
     g.map = NEWS(&scratch, uint32_t, g.phi->n_el);
     if (st == OK && !g.map)
         st = err_nomem(err);
@@ -289,7 +290,7 @@ static enum status grow_once(struct lower *l, unsigned round, struct err *err)
     return st;
 }
 
-enum status lower_search(struct lower *l, struct err *err)
+enum status witness_search(struct witness_search *l, struct err *err)
 {
     if (l->t->n_calcs > 0)
         return OK; /* values of computed columns are not made up */

@@ -240,17 +240,18 @@ static void predicates(void **state)
 }
 
 /* The checker is not easily fooled. */
-static struct check recount(struct rules *r, const char *rule,
-                            const char rows[][3], size_t n, size_t insert)
+static struct checker_result recount(struct rules *r, const char *rule,
+                                     const char rows[][3], size_t n,
+                                     size_t insert)
 {
     struct cq *q = rules_read(r, rule);
-    struct check c;
-    struct check_row row[8];
+    struct checker_result c;
+    struct checker_row row[8];
     struct value v[8][2];
     for (size_t i = 0; i < n; i++) {
         for (int j = 0; j < 2; j++)
             v[i][j] = value_text((struct str){&rows[i][j], 1});
-        row[i] = (struct check_row){q->atoms[0].table, v[i], 2};
+        row[i] = (struct checker_row){q->atoms[0].table, v[i], 2};
     }
     assert_int_equal(
         checker_run(&r->arena, q, row, n, insert, 100000, &c, &r->err), OK);
@@ -264,7 +265,8 @@ static void checker(void **state)
     rules_init(&r);
     rules_constraint(&r, "R: 1 -> 2 <= 2");
     static const char path[][3] = {"ua", "ab", "bv"};
-    struct check c = recount(&r, "Q(x) :- R(x,y), R(z,x).", path, 3, 1);
+    struct checker_result c =
+        recount(&r, "Q(x) :- R(x,y), R(z,x).", path, 3, 1);
     assert_true(c.holds);
     is(c.after, 2);
     is(c.before, 0);

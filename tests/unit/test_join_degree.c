@@ -1,5 +1,5 @@
 /*
- * tree_least_degree against adding up the largest values one by one: with
+ * jtree_least_degree against adding up the largest values one by one: with
  * small and large values, weights of pairs, powers, marks; and the trees for
  * which it has to say that it knows nothing.
  */
@@ -16,7 +16,7 @@
 enum { MOST = 40 };
 
 struct made {
-    struct tree t;
+    struct jtree t;
     struct twork w;
     struct csr up;
     uint64_t val[MOST];
@@ -91,7 +91,7 @@ static void test_bound(void **state)
             most = m.val[k] > most ? m.val[k] : most;
         uint64_t above = jc_below(&g, 1 + jc_below(&g, 1u << jc_below(&g, 31)));
         above *= 1 + jc_below(&g, 1u << jc_below(&g, 20));
-        uint32_t got = tree_least_degree(&m.t, &m.w, above);
+        uint32_t got = jtree_least_degree(&m.t, &m.w, above);
         uint32_t want = needed(&m, above);
         /* never more; just that where classes hold one value each */
         assert_true(got <= want);
@@ -117,9 +117,9 @@ static void test_close(void **state)
         m.ids[i] = i;
         m.val[i] = 1600;
     }
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 1600 * 30), 29);
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 0), 1);
-    assert_int_equal(tree_least_degree(&m.t, &m.w, UINT64_MAX >> 2),
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 1600 * 30), 29);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 0), 1);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, UINT64_MAX >> 2),
                      UINT32_MAX);
 }
 
@@ -131,19 +131,19 @@ static void test_knows_nothing(void **state)
     (void)state;
     make(&m, &g);
     m.t.node[0].n_kids = 2;
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 1u << 20), 0);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 1u << 20), 0);
     make(&m, &g);
     m.t.node[0].unary = ones;
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 1u << 20), 0);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 1u << 20), 0);
     make(&m, &g);
     m.t.node[0].n_lists = 1;
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 1u << 20), 0);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 1u << 20), 0);
     make(&m, &g);
     m.t.node[1].is_free = true;
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 1u << 20), 0);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 1u << 20), 0);
     make(&m, &g);
     m.t.node[1].kind = W_EXISTS;
-    assert_int_equal(tree_least_degree(&m.t, &m.w, 1u << 20), 0);
+    assert_int_equal(jtree_least_degree(&m.t, &m.w, 1u << 20), 0);
 }
 
 int main(void)

@@ -54,11 +54,11 @@ COUNTED(sens_state_fill,
         (struct sens_state * s, const struct sens_counter *counter,
          struct err *err),
         (s, counter, err))
-COUNTED(advice_make,
+COUNTED(bound_advise,
         (struct arena * a, const struct upper *up, struct work *work,
          struct bound *out, struct err *err),
         (a, up, work, out, err))
-COUNTED(explain_make,
+COUNTED(bound_explain,
         (struct arena * a, const struct upper *up, struct bound *out,
          struct err *err),
         (a, up, out, err))
@@ -98,8 +98,8 @@ static void forget(void)
     *calls_source_load_for = 0;
     *calls_tab_core = 0;
     *calls_sens_state_fill = 0;
-    *calls_advice_make = 0;
-    *calls_explain_make = 0;
+    *calls_bound_advise = 0;
+    *calls_bound_explain = 0;
 }
 
 static void test_release(void **state)
@@ -120,8 +120,8 @@ static void test_release(void **state)
     assert_int_equal(*calls_source_load_for, 1);
     assert_int_equal(*calls_tab_core, 3); /* one for each count */
     assert_int_equal(*calls_sens_state_fill, 3);
-    assert_int_equal(*calls_advice_make, 0);
-    assert_int_equal(*calls_explain_make, 0);
+    assert_int_equal(*calls_bound_advise, 0);
+    assert_int_equal(*calls_bound_explain, 0);
     forget();
     ask(s, ask_release, THREE); /* stored: no row is read */
     assert_int_equal(*calls_source_open, 1);
@@ -143,13 +143,13 @@ static void test_owner(void **state)
         assert_int_equal(*calls_source_open, 1);
         assert_int_equal(*calls_sql_read, 1);
         assert_int_equal(*calls_source_load_for, 1);
-        assert_int_equal(*calls_explain_make, 0);
+        assert_int_equal(*calls_bound_explain, 0);
     }
     forget();
     ask(s, ask_analyze, THREE);
     assert_int_equal(*calls_sql_read, 1);
     assert_int_equal(*calls_source_load_for, 0);
-    assert_int_equal(*calls_explain_make, 3); /* asked for */
+    assert_int_equal(*calls_bound_explain, 3); /* asked for */
     session_free(s);
 }
 
@@ -166,8 +166,8 @@ static int make_files(void **state)
     calls_source_load_for = calls++;
     calls_tab_core = calls++;
     calls_sens_state_fill = calls++;
-    calls_advice_make = calls++;
-    calls_explain_make = calls++;
+    calls_bound_advise = calls++;
+    calls_bound_explain = calls++;
     if (scratch_make(dir))
         return -1;
     snprintf(path, sizeof path, "%s/edge.csv", dir);

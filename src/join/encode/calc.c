@@ -161,15 +161,15 @@ static bool is_number(enum type t)
     return t == T_INT || t == T_DEC || t == T_REAL;
 }
 
-struct result {
+struct calc_result {
     struct value v;
     uint32_t row;
 };
 
 static int cmp_result(const void *a, const void *b)
 {
-    return value_cmp(&((const struct result *)a)->v,
-                     &((const struct result *)b)->v);
+    return value_cmp(&((const struct calc_result *)a)->v,
+                     &((const struct calc_result *)b)->v);
 }
 
 /* The text of a dictionary entry; numbers as exact decimals. */
@@ -197,7 +197,7 @@ static enum status entry_text(struct join *j, const struct value *v,
 
 /* Codes into a dictionary in value_cmp's order, numbers before texts. */
 static enum status code_column(struct join *j, struct store_column *c,
-                               struct result *v, size_t n, size_t n_rows,
+                               struct calc_result *v, size_t n, size_t n_rows,
                                struct err *err)
 {
     uint32_t *code = NEWS(&j->arena, uint32_t, n_rows);
@@ -227,8 +227,8 @@ static enum status code_column(struct join *j, struct store_column *c,
 
 /* One type of machine word throughout: an array of it. */
 static enum status word_column(struct join *j, struct store_column *c,
-                               const struct result *v, size_t n, size_t n_rows,
-                               struct err *err)
+                               const struct calc_result *v, size_t n,
+                               size_t n_rows, struct err *err)
 {
     if (n)
         c->type = v[0].v.type;
@@ -245,7 +245,7 @@ static enum status word_column(struct join *j, struct store_column *c,
  * without declared type can be anything), so that no row decides what the
  * others mean; only the layout depends on all of them. */
 static enum status lay_out(struct join *j, struct store_column *c,
-                           struct result *v, size_t n, size_t n_rows,
+                           struct calc_result *v, size_t n, size_t n_rows,
                            struct err *err)
 {
     bool words = true;
@@ -266,8 +266,8 @@ static bool mixes(enum type want, enum type got)
 
 static enum status fill_calc(struct join *j, struct row_env *env,
                              const struct expr *e, struct store_column *c,
-                             struct result *out, size_t *n_out, size_t n_rows,
-                             struct err *err)
+                             struct calc_result *out, size_t *n_out,
+                             size_t n_rows, struct err *err)
 {
     struct arena scratch;
     enum status s = OK;
@@ -285,7 +285,7 @@ static enum status fill_calc(struct join *j, struct row_env *env,
         } else if (s == OK) {
             if (v.s.p && !(v.s = str_copy(&j->arena, v.s)).p)
                 s = err_nomem(err);
-            out[(*n_out)++] = (struct result){v, (uint32_t)r};
+            out[(*n_out)++] = (struct calc_result){v, (uint32_t)r};
         }
         if (s == OK)
             s = env_rest(env, &scratch, r + 1, err);
@@ -309,14 +309,14 @@ static enum status calc_one(struct join *j, uint32_t i, struct err *err)
     const struct calc *k = &j->q->calcs[i];
     struct store_column *c = &j->calc_cols[i];
     size_t n_rows = j->st->tables[j->q->atoms[k->atom].table].n_rows, n = 0;
-    size_t size = n_rows * sizeof(struct result);
+    size_t size = n_rows * sizeof(struct calc_result);
     struct row_env env;
     struct arena a;
     arena_init(&a, j->mem);
     enum status s = env_open(j, k->atom, &a, k->e, &env, err);
     if (s == OK)
         public_type(&env, k->e, c);
-    struct result *results = mem_alloc(j->mem, size);
+    struct calc_result *results = mem_alloc(j->mem, size);
     if (s == OK && !results)
         s = err_nomem(err);
     if (s == OK)

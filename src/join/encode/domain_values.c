@@ -50,13 +50,13 @@ size_t dom_read_ints(const struct store_column *c, size_t from, size_t n,
 }
 
 /* The numbers of a source, in blocks: read_block(&b) until it is false. */
-struct reader {
+struct value_reader {
     const struct dom_source *s;
     size_t at, n;
     int64_t v[DOM_BLOCK];
 };
 
-static bool read_block(struct reader *b)
+static bool read_block(struct value_reader *b)
 {
     size_t rows = b->s->col ? b->s->n_rows : 1;
     if (b->at >= rows)
@@ -71,14 +71,14 @@ static bool read_block(struct reader *b)
     return true;
 }
 
-struct range {
+struct value_range {
     int64_t min, max;
     uint64_t n;
 };
 
-static void find_range(const struct dom_source *s, struct range *r)
+static void find_range(const struct dom_source *s, struct value_range *r)
 {
-    struct reader b = {.s = s};
+    struct value_reader b = {.s = s};
     while (read_block(&b)) {
         for (size_t i = 0; i < b.n; i++) {
             r->min = r->n + i && r->min < b.v[i] ? r->min : b.v[i];
@@ -90,14 +90,14 @@ static void find_range(const struct dom_source *s, struct range *r)
 
 static void mark(const struct dom_source *s, int64_t min, uint32_t *dense)
 {
-    struct reader b = {.s = s};
+    struct value_reader b = {.s = s};
     while (read_block(&b))
         for (size_t i = 0; i < b.n; i++)
             dense[(uint64_t)b.v[i] - (uint64_t)min] = 1;
 }
 
 static enum status number_dense(struct join *j, struct dom *d,
-                                const struct range *r, struct err *err)
+                                const struct value_range *r, struct err *err)
 {
     size_t n = (size_t)((uint64_t)r->max - (uint64_t)r->min) + 1;
     uint32_t *dense = NEWS(&j->coding, uint32_t, n);
@@ -160,7 +160,7 @@ static enum status source_ints(struct mem *m, const struct dom_source *s,
     size_t rows = s->col ? s->n_rows : 1, n = 0, k = 0;
     size_t size = rows * sizeof(int64_t);
     int64_t *a = mem_alloc(m, size), *b = mem_alloc(m, size);
-    struct reader r = {.s = s};
+    struct value_reader r = {.s = s};
     if (!a || !b) {
         mem_free(m, a, size);
         mem_free(m, b, size);
@@ -228,7 +228,7 @@ static enum status number_sparse(struct join *j, struct dom *d, struct err *err)
 
 static enum status number_ints(struct join *j, struct dom *d, struct err *err)
 {
-    struct range r = {0};
+    struct value_range r = {0};
     d->is_int = true;
     for (size_t i = 0; i < d->sources.n; i++)
         find_range(&d->sources.p[i], &r);

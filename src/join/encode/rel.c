@@ -341,15 +341,15 @@ static bool holds(enum cmp_op op, uint32_t l, uint32_t r)
 }
 
 /* One side of a comparison: a column of ids, or one id for all rows. */
-struct side {
+struct cmp_side {
     const uint32_t *ids;
     uint32_t id;
 };
 
-static struct side cmp_side(const struct build *b, struct term t,
-                            const struct dom *d)
+static struct cmp_side cmp_side(const struct build *b, struct term t,
+                                const struct dom *d)
 {
-    struct side s = {0};
+    struct cmp_side s = {0};
     if (t.kind == TERM_VAR)
         s.ids = b->cols[local_var(b, t.id)];
     else
@@ -361,7 +361,7 @@ static void keep_cmp(struct build *b, const struct cmp *c)
 {
     uint32_t v = c->l.kind == TERM_VAR ? c->l.id : c->r.id;
     const struct dom *d = &b->j->doms[b->j->dom_of[v]];
-    struct side l = cmp_side(b, c->l, d), r = cmp_side(b, c->r, d);
+    struct cmp_side l = cmp_side(b, c->l, d), r = cmp_side(b, c->r, d);
     /* a constant that is NULL: unknown, no row passes */
     if ((!l.ids && l.id == NO_ID) || (!r.ids && r.id == NO_ID)) {
         memset(b->keep, 0, b->n_rows);

@@ -171,7 +171,7 @@ static enum status complete(struct join *j, struct csr *c, bool *wide,
 
 /* --- from relations ------------------------------------------------------ */
 
-struct maker {
+struct csr_maker {
     struct join *j;
     const struct rel *r;
     const uint8_t *order;
@@ -194,7 +194,7 @@ static bool same_prefix(const struct trie *t, uint32_t n, uint32_t a,
 }
 
 /* What a row adds to those before it: kept values, counted values. */
-static enum row row_kind(const struct maker *k, uint32_t i)
+static enum row row_kind(const struct csr_maker *k, uint32_t i)
 {
     if (!i || !same_prefix(k->t, k->n_keep, i - 1, i))
         return ROW_FRESH;
@@ -204,7 +204,7 @@ static enum row row_kind(const struct maker *k, uint32_t i)
                : ROW_SAME;
 }
 
-static void count_rows(struct maker *k)
+static void count_rows(struct csr_maker *k)
 {
     k->ones = true;
     for (uint32_t i = 0; i < k->t->n; i++) {
@@ -214,7 +214,8 @@ static void count_rows(struct maker *k)
     }
 }
 
-static enum status copy_pairs(struct maker *k, struct csr *c, struct err *err)
+static enum status copy_pairs(struct csr_maker *k, struct csr *c,
+                              struct err *err)
 {
     struct arena *a = &k->j->arena;
     uint32_t *off = NEWS(a, uint32_t, (size_t)c->n_left + 1);
@@ -242,7 +243,7 @@ static enum status copy_pairs(struct maker *k, struct csr *c, struct err *err)
 
 /* Bucket by the right id, then those by the left id: neighbours rise. The
  * offsets are one place further while buckets fill, so that they end right. */
-static void bucket_pairs(const struct maker *k, const struct csr *c,
+static void bucket_pairs(const struct csr_maker *k, const struct csr *c,
                          uint32_t *by_right, uint32_t *mates, uint32_t *off,
                          uint32_t *adj)
 {
@@ -292,7 +293,8 @@ static uint32_t count_distinct(const struct csr *c, const uint32_t *off,
 }
 
 /* The kept pairs of rows that all count, or that only have to exist. */
-static enum status sort_pairs(struct maker *k, struct csr *c, struct err *err)
+static enum status sort_pairs(struct csr_maker *k, struct csr *c,
+                              struct err *err)
 {
     struct join *j = k->j;
     uint32_t *off = block_array(j, (size_t)c->n_left + 2, sizeof *off);
@@ -317,8 +319,9 @@ static enum status sort_pairs(struct maker *k, struct csr *c, struct err *err)
     return OK;
 }
 
-static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
-                            bool same, struct factor *f, struct err *err)
+static enum status pairs_of(struct csr_maker *k, uint32_t n_left,
+                            uint32_t n_right, bool same, struct factor *f,
+                            struct err *err)
 {
     struct csr *c = NEW(&k->j->arena, struct csr);
     bool wide = false;
@@ -341,8 +344,8 @@ static enum status pairs_of(struct maker *k, uint32_t n_left, uint32_t n_right,
     return OK;
 }
 
-static enum status unary_of(struct maker *k, uint32_t size, struct factor *f,
-                            struct err *err)
+static enum status unary_of(struct csr_maker *k, uint32_t size,
+                            struct factor *f, struct err *err)
 {
     uint64_t *u = NEWS(&k->j->arena, uint64_t, size);
     if (!u)
@@ -357,7 +360,7 @@ static enum status unary_of(struct maker *k, uint32_t size, struct factor *f,
 }
 
 /* The number of distinct counted values. */
-static uint64_t scalar_of(const struct maker *k)
+static uint64_t scalar_of(const struct csr_maker *k)
 {
     uint64_t n = 0;
     if (!k->t)
@@ -367,7 +370,7 @@ static uint64_t scalar_of(const struct maker *k)
     return n;
 }
 
-static enum status fill_factor(struct maker *k, struct factor *f,
+static enum status fill_factor(struct csr_maker *k, struct factor *f,
                                struct err *err)
 {
     struct join *j = k->j;
@@ -391,12 +394,12 @@ static enum status make_new(struct join *j, struct rel *r, const uint8_t *order,
                             uint32_t n_keep, uint32_t n_counted,
                             struct factor *f, struct err *err)
 {
-    struct maker k = {.j = j,
-                      .r = r,
-                      .order = order,
-                      .n_keep = n_keep,
-                      .n_counted = n_counted,
-                      .kept = n_keep == r->n_cols};
+    struct csr_maker k = {.j = j,
+                          .r = r,
+                          .order = order,
+                          .n_keep = n_keep,
+                          .n_counted = n_counted,
+                          .kept = n_keep == r->n_cols};
     struct arena scratch;
     if (k.kept && n_keep) {
         TRY(rel_trie(j, r, order, &k.t, err));

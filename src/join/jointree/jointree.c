@@ -8,9 +8,9 @@
 struct planting {
     const struct graph *g;
     gset comp, fixed, placed;
-    const struct tree_limits *lim;
+    const struct jtree_limits *lim;
     bool spanning, ok;
-    struct tree *t;
+    struct jtree *t;
 };
 
 static void restrict_node(const struct planting *p, struct tnode *n)
@@ -83,7 +83,7 @@ static uint32_t inner_edges(const struct planting *p)
     return n;
 }
 
-static bool same_subtree(const struct tree *t, uint32_t a, uint32_t b)
+static bool same_subtree(const struct jtree *t, uint32_t a, uint32_t b)
 {
     const struct tnode *x = &t->node[a], *y = &t->node[b];
     if (x->falling || y->falling || x->kind != y->kind || x->up != y->up ||
@@ -102,7 +102,7 @@ static bool same_subtree(const struct tree *t, uint32_t a, uint32_t b)
 }
 
 /* Children with equal subtrees send equal messages: keep one, to a power. */
-static void merge_kids(struct tree *t, struct tnode *n)
+static void merge_kids(struct jtree *t, struct tnode *n)
 {
     for (uint32_t i = 0; i < n->n_kids; i++)
         for (uint32_t k = i + 1; k < n->n_kids;) {
@@ -116,7 +116,7 @@ static void merge_kids(struct tree *t, struct tnode *n)
 }
 
 /* In a bound, an exists above a sum counts instead: never less. */
-static bool relax_exists(struct tree *t, uint32_t at)
+static bool relax_exists(struct jtree *t, uint32_t at)
 {
     struct tnode *n = &t->node[at];
     bool sum = n->kind != W_EXISTS;
@@ -136,9 +136,9 @@ static void classify(struct tnode *n)
         n->is_mark = n->is_mark && !n->lists[i].c->w;
 }
 
-void tree_make(const struct graph *g, gset comp, gset fixed, unsigned root,
-               const struct tree_limits *lim, bool spanning, struct tree *t,
-               bool *ok)
+void jtree_make(const struct graph *g, gset comp, gset fixed, unsigned root,
+                const struct jtree_limits *lim, bool spanning, struct jtree *t,
+                bool *ok)
 {
     struct planting p = {.g = g,
                          .comp = comp,

@@ -77,13 +77,13 @@ static inline uint64_t csr_pairs_from(const struct csr *c, const uint32_t *ids,
 uint64_t tnode_count_free(const struct tnode *k, const uint32_t *fixed,
                           uint32_t id);
 
-struct tree {
+struct jtree {
     uint32_t n_nodes; /* node 0 is the root */
     struct tnode node[G_VARS];
 };
 
 /* What is restricted besides the graph's own inequalities. */
-struct tree_limits {
+struct jtree_limits {
     gset below_first; /* variables below the variable `first` */
     uint8_t first;
 };
@@ -92,9 +92,9 @@ struct tree_limits {
  * `spanning`, edges beyond a tree are dropped and kinds do not matter (an
  * upper bound); else *ok is false if there are such edges or if a sum would
  * stand inside an exists or a max inside a sum. */
-void tree_make(const struct graph *g, gset comp, gset fixed, unsigned root,
-               const struct tree_limits *lim, bool spanning, struct tree *t,
-               bool *ok);
+void jtree_make(const struct graph *g, gset comp, gset fixed, unsigned root,
+                const struct jtree_limits *lim, bool spanning, struct jtree *t,
+                bool *ok);
 
 struct nwork {
     uint64_t *val;
@@ -120,23 +120,23 @@ void twork_close(struct twork *w);
 
 /* Fills w->node[0] with the root's values. `only` (may be NULL): the ids
  * that are of interest, rising or not. Call twork_reset afterwards. */
-void tree_eval(const struct tree *t, struct twork *w, const uint32_t *fixed,
-               const uint32_t *only, uint32_t n_only);
+void jtree_eval(const struct jtree *t, struct twork *w, const uint32_t *fixed,
+                const uint32_t *only, uint32_t n_only);
 /* The same in two steps, so that the ids of interest can be chosen when the
  * children's messages are known. */
-void tree_eval_kids(const struct tree *t, struct twork *w,
-                    const uint32_t *fixed);
-void tree_eval_root(const struct tree *t, struct twork *w,
-                    const uint32_t *fixed, const uint32_t *only,
-                    uint32_t n_only);
-/* After tree_eval_kids: a root id with fewer neighbours than this in the
+void jtree_eval_kids(const struct jtree *t, struct twork *w,
+                     const uint32_t *fixed);
+void jtree_eval_root(const struct jtree *t, struct twork *w,
+                     const uint32_t *fixed, const uint32_t *only,
+                     uint32_t n_only);
+/* After jtree_eval_kids: a root id with fewer neighbours than this in the
  * first child has no value above `above`; 0: nothing is known, as always
- * without tree_degree_bounds. */
-bool tree_degree_bounds(const struct tree *t);
-uint32_t tree_least_degree(const struct tree *t, const struct twork *w,
-                           uint64_t above);
-void tree_reset(const struct tree *t, struct twork *w);
+ * without jtree_degree_bounds. */
+bool jtree_degree_bounds(const struct jtree *t);
+uint32_t jtree_least_degree(const struct jtree *t, const struct twork *w,
+                            uint64_t above);
+void jtree_reset(const struct jtree *t, struct twork *w);
 /* Sum of the root's values (any of them for W_EXISTS, max for W_MAX). */
-u128 tree_total(const struct tree *t, const struct twork *w);
+u128 jtree_total(const struct jtree *t, const struct twork *w);
 
 #endif

@@ -73,20 +73,20 @@ static uint32_t values_needed(const uint32_t *count, uint64_t sum)
     return UINT32_MAX;
 }
 
-bool tree_degree_bounds(const struct tree *t)
+bool jtree_degree_bounds(const struct jtree *t)
 {
     const struct tnode *root = &t->node[0], *k = &t->node[root->kids[0]];
     return root->n_kids == 1 && !root->n_lists && !root->unary && !k->is_free &&
            k->kind == W_SUM;
 }
 
-uint32_t tree_least_degree(const struct tree *t, const struct twork *w,
-                           uint64_t above)
+uint32_t jtree_least_degree(const struct jtree *t, const struct twork *w,
+                            uint64_t above)
 {
     const struct tnode *root = &t->node[0], *k = &t->node[root->kids[0]];
     const struct nwork *x = &w->node[root->kids[0]];
     uint32_t count[CLASSES] = {0};
-    if (!tree_degree_bounds(t) || w->wide)
+    if (!jtree_degree_bounds(t) || w->wide)
         return 0;
     uint64_t sum = largest_harmless(k, above);
     if (x->mark)

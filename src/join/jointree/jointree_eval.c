@@ -335,7 +335,7 @@ static void clear(const struct tnode *n, struct nwork *x)
 }
 
 /* The child to push from when nothing else gives the support, or n_kids. */
-static uint32_t best_pusher(const struct tree *t, const struct twork *w,
+static uint32_t best_pusher(const struct jtree *t, const struct twork *w,
                             const struct tnode *n)
 {
     uint32_t best = n->n_kids;
@@ -381,7 +381,7 @@ static void lower(struct nwork *x, uint64_t cap)
 }
 
 /* The node's own values, when those of its children are there. */
-static void eval_node(const struct tree *t, struct twork *w, uint32_t at,
+static void eval_node(const struct jtree *t, struct twork *w, uint32_t at,
                       const uint32_t *fixed, const uint32_t *only,
                       uint32_t n_only)
 {
@@ -409,7 +409,7 @@ static void eval_node(const struct tree *t, struct twork *w, uint32_t at,
         lower(x, n->cap);
 }
 
-static void eval_kids(const struct tree *t, struct twork *w, uint32_t at,
+static void eval_kids(const struct jtree *t, struct twork *w, uint32_t at,
                       const uint32_t *fixed)
 {
     const struct tnode *n = &t->node[at];
@@ -420,34 +420,34 @@ static void eval_kids(const struct tree *t, struct twork *w, uint32_t at,
         }
 }
 
-void tree_eval_kids(const struct tree *t, struct twork *w,
-                    const uint32_t *fixed)
+void jtree_eval_kids(const struct jtree *t, struct twork *w,
+                     const uint32_t *fixed)
 {
     eval_kids(t, w, 0, fixed);
 }
 
-void tree_eval_root(const struct tree *t, struct twork *w,
-                    const uint32_t *fixed, const uint32_t *only,
-                    uint32_t n_only)
+void jtree_eval_root(const struct jtree *t, struct twork *w,
+                     const uint32_t *fixed, const uint32_t *only,
+                     uint32_t n_only)
 {
     eval_node(t, w, 0, fixed, only, n_only);
 }
 
-void tree_eval(const struct tree *t, struct twork *w, const uint32_t *fixed,
-               const uint32_t *only, uint32_t n_only)
+void jtree_eval(const struct jtree *t, struct twork *w, const uint32_t *fixed,
+                const uint32_t *only, uint32_t n_only)
 {
     eval_kids(t, w, 0, fixed);
     eval_node(t, w, 0, fixed, only, n_only);
 }
 
-void tree_reset(const struct tree *t, struct twork *w)
+void jtree_reset(const struct jtree *t, struct twork *w)
 {
     for (uint32_t i = 0; i < t->n_nodes; i++)
         if (!t->node[i].is_free)
             clear(&t->node[i], &w->node[i]);
 }
 
-u128 tree_total(const struct tree *t, const struct twork *w)
+u128 jtree_total(const struct jtree *t, const struct twork *w)
 {
     const struct nwork *x = &w->node[0];
     u128 total = 0;

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-struct fold {
+struct message_fold {
     const struct csr *c; /* from the neighbour's ids to the leaf's */
     const uint64_t *w;   /* of the leaf; NULL: ones */
     enum walk_kind kind;
@@ -25,7 +25,7 @@ struct fold {
 };
 
 /* Is w one number on all ids that the edge has? */
-static bool is_constant(const struct fold *f, uint64_t *k)
+static bool is_constant(const struct message_fold *f, uint64_t *k)
 {
     const struct csr *c = f->c->flip;
     uint32_t i = 0;
@@ -43,7 +43,7 @@ static bool is_constant(const struct fold *f, uint64_t *k)
     return true;
 }
 
-static void by_rows(const struct fold *f, uint64_t k)
+static void by_rows(const struct message_fold *f, uint64_t k)
 {
     const struct csr *c = f->c;
     uint64_t *out = f->out;
@@ -60,7 +60,7 @@ static void by_rows(const struct fold *f, uint64_t k)
             out[u] = c->off[u] == c->off[u + 1] ? 0 : k;
 }
 
-static void push_sums(const struct fold *f)
+static void push_sums(const struct message_fold *f)
 {
     const struct csr *c = f->c->flip;
     uint64_t *out = f->out;
@@ -75,7 +75,7 @@ static void push_sums(const struct fold *f)
             out[c->adj[e]] += c->w ? f->w[v] * c->w[e] : f->w[v];
 }
 
-static void pull_sums(const struct fold *f)
+static void pull_sums(const struct message_fold *f)
 {
     const struct csr *c = f->c;
     for (uint32_t u = 0; u < c->n_left; u++) {
@@ -90,7 +90,7 @@ static void pull_sums(const struct fold *f)
     }
 }
 
-static void pull_largest(const struct fold *f)
+static void pull_largest(const struct message_fold *f)
 {
     const struct csr *c = f->c;
     for (uint32_t u = 0; u < c->n_left; u++) {
@@ -103,7 +103,7 @@ static void pull_largest(const struct fold *f)
     }
 }
 
-static void message(const struct fold *f)
+static void message(const struct message_fold *f)
 {
     uint64_t k;
     if ((f->kind != W_MAX || !f->c->w) && is_constant(f, &k))
@@ -143,9 +143,9 @@ enum status acyclic_fold(struct acyclic *x, unsigned v, uint32_t edge,
     struct gedge e = x->g.e[edge];
     unsigned u = e.a == v ? e.b : e.a;
     struct gvar *to = &x->g.v[u];
-    struct fold f = {.c = e.a == v ? e.ab->flip : e.ab,
-                     .w = x->g.v[v].unary,
-                     .kind = x->g.v[v].kind};
+    struct message_fold f = {.c = e.a == v ? e.ab->flip : e.ab,
+                             .w = x->g.v[v].unary,
+                             .kind = x->g.v[v].kind};
     uint64_t most;
     if (!u64_mul(f.c->max_sum, x->top[v], &most) || most >= ACYCLIC_MOST) {
         x->wide = true;

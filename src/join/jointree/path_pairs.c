@@ -19,7 +19,7 @@
 
 enum { POLL = 1 << 12, NEAR = 8, FAR = 16 };
 
-struct side {
+struct pair_side {
     unsigned var;
     uint32_t n;              /* ids of var */
     uint32_t n_groups;       /* ids of the boundary variable */
@@ -36,12 +36,12 @@ static bool small_product(uint64_t a, uint64_t b, uint64_t *out)
 
 /* --- groups from the ends ------------------------------------------------- */
 
-static enum status side_start(struct acyclic *x, unsigned v, struct side *s,
-                              struct err *err)
+static enum status side_start(struct acyclic *x, unsigned v,
+                              struct pair_side *s, struct err *err)
 {
     const uint64_t *w = x->g.v[v].unary;
     uint32_t n = x->g.v[v].n, zeros = 0;
-    *s = (struct side){.var = v, .n = n, .n_groups = n, .top = x->top[v]};
+    *s = (struct pair_side){.var = v, .n = n, .n_groups = n, .top = x->top[v]};
     if (!w)
         return OK;
     if (s->top > 1) {
@@ -73,7 +73,7 @@ static uint32_t edge_away(const struct graph *g, unsigned v, unsigned from)
     return i;
 }
 
-static const uint32_t *step_groups(struct acyclic *x, const struct side *s,
+static const uint32_t *step_groups(struct acyclic *x, const struct pair_side *s,
                                    const struct csr *c, const uint64_t *w)
 {
     if (!s->group && c->n == c->n_left && !w)
@@ -87,7 +87,7 @@ static const uint32_t *step_groups(struct acyclic *x, const struct side *s,
     return group;
 }
 
-static uint64_t *step_weights(struct acyclic *x, const struct side *s,
+static uint64_t *step_weights(struct acyclic *x, const struct pair_side *s,
                               const struct csr *c, const uint64_t *w)
 {
     uint64_t *out = spare_take(x->j, (size_t)c->n_left * sizeof *out);
@@ -102,11 +102,12 @@ static uint64_t *step_weights(struct acyclic *x, const struct side *s,
 }
 
 /* c: from the next variable's ids to this one's, at most one each. */
-static enum status side_step(struct acyclic *x, struct side *s, unsigned next,
-                             const struct csr *c, struct err *err)
+static enum status side_step(struct acyclic *x, struct pair_side *s,
+                             unsigned next, const struct csr *c,
+                             struct err *err)
 {
     const uint64_t *w = x->g.v[next].unary;
-    struct side t = {.var = next, .n = c->n_left, .n_groups = s->n_groups};
+    struct pair_side t = {.var = next, .n = c->n_left, .n_groups = s->n_groups};
     if (!small_product(s->top, c->max_w, &t.top) ||
         !small_product(t.top, x->top[next], &t.top)) {
         x->wide = true;
@@ -127,8 +128,8 @@ static enum status side_step(struct acyclic *x, struct side *s, unsigned next,
 }
 
 /* Goes on from s while it can, but not to `stop`. */
-static enum status side_walk(struct acyclic *x, struct side *s, unsigned stop,
-                             struct err *err)
+static enum status side_walk(struct acyclic *x, struct pair_side *s,
+                             unsigned stop, struct err *err)
 {
     unsigned from = s->var;
     for (;;) {
@@ -150,7 +151,7 @@ static enum status side_walk(struct acyclic *x, struct side *s, unsigned stop,
 
 struct pairing {
     struct acyclic *x;
-    struct side out, in;          /* groups of `out` are taken in turn */
+    struct pair_side out, in;     /* groups of `out` are taken in turn */
     const struct csr *c;          /* from ids of out to ids of in */
     const struct pair_keys *keys; /* first: groups of out */
     const uint32_t *off, *ids;    /* ids of each group of out; NULL: itself */
@@ -169,22 +170,22 @@ static double touch(uint64_t bytes)
                               : 16;
 }
 
-static double inner_cost(const struct side *in)
+static double inner_cost(const struct pair_side *in)
 {
     return (in->group ? touch((uint64_t)in->n * 4) : 0) +
            (in->w ? touch((uint64_t)in->n * 8) : 0);
 }
 
-static double group_cost(const struct side *out, const struct side *in,
-                         const struct csr *c)
+static double group_cost(const struct pair_side *out,
+                         const struct pair_side *in, const struct csr *c)
 {
     double row = out->group ? 2 * touch((uint64_t)c->n * 4) : 0;
     return c->n * (touch((uint64_t)in->n_groups * 8) + inner_cost(in)) +
            out->n * (3 + row);
 }
 
-static double table_cost(const struct side *out, const struct side *in,
-                         const struct csr *c)
+static double table_cost(const struct pair_side *out,
+                         const struct pair_side *in, const struct csr *c)
 {
     u128 cells = (u128)out->n_groups * in->n_groups;
     if (cells >> 30)
@@ -381,7 +382,7 @@ static void wide_group(struct pairing *p, uint32_t a)
 /* The ids of every group of `out`, by counting. */
 static enum status list_groups(struct pairing *p, struct err *err)
 {
-    const struct side *s = &p->out;
+    const struct pair_side *s = &p->out;
     if (!s->group || s->n == s->n_groups)
         for (uint32_t i = 0;; i++) { /* groups that are ids need no lists */
             if (i == s->n || !s->group)
@@ -459,7 +460,7 @@ static bool bound_all(const struct pairing *p, uint64_t *all)
 
 static void turn(struct pairing *p)
 {
-    struct side t = p->out;
+    struct pair_side t = p->out;
     p->out = p->in;
     p->in = t;
     p->c = p->c->flip;

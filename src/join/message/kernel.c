@@ -98,22 +98,23 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
 
 /* --- rows ----------------------------------------------------------------- */
 
-struct span {
+struct kernel_span {
     const uint32_t *p, *end;
 };
 
 /* The neighbours of i, or those below i. */
-static inline struct span row(const struct csr *c, uint32_t i, bool below)
+static inline struct kernel_span row(const struct csr *c, uint32_t i,
+                                     bool below)
 {
-    struct span s = {c->adj + c->off[i],
-                     c->adj + (below ? c->mid[i] : c->off[i + 1])};
+    struct kernel_span s = {c->adj + c->off[i],
+                            c->adj + (below ? c->mid[i] : c->off[i + 1])};
     return s;
 }
 
 /* The leaves of a root. */
-static inline struct span leaves(const struct kernel *k, uint32_t root)
+static inline struct kernel_span leaves(const struct kernel *k, uint32_t root)
 {
-    struct span s = row(k->down, root, false);
+    struct kernel_span s = row(k->down, root, false);
     if (k->leaf_above_root)
         s.p = k->down->adj + k->down->mid[root];
     return s;
@@ -143,19 +144,19 @@ enum { BATCH = 1024, COUNTS_AHEAD = 6, ROWS_AHEAD = 12, ENDS_AHEAD = 32 };
  * would be taken for useless. */
 #define ASKS static inline __attribute__((always_inline))
 
-struct feed { /* pairs not yet in a batch */
+struct kernel_feed { /* pairs not yet in a batch */
     uint32_t x, to;
-    struct span s; /* the rest of x - 1 */
+    struct kernel_span s; /* the rest of x - 1 */
 };
 
-struct batch { /* behind n, the last pair again */
+struct kernel_batch { /* behind n, the last pair again */
     uint32_t n;
     uint32_t x[BATCH + ENDS_AHEAD], near[BATCH + ENDS_AHEAD];
 };
 
 static inline uint32_t leaf_degree(const struct kernel *k, uint32_t x)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
     return (uint32_t)(s.end - s.p);
 }
 
@@ -166,9 +167,10 @@ static inline bool too_few(const struct kernel *k, uint32_t x)
 }
 
 /* Pairs of x that give nothing: all, or roots with no leaf above them. */
-static inline void leave_out(const struct kernel *k, uint32_t x, struct span *s)
+static inline void leave_out(const struct kernel *k, uint32_t x,
+                             struct kernel_span *s)
 {
-    struct span l = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span l = row(k->to_leaf, x, k->leaf_below);
     if (too_few(k, x))
         s->end = s->p;
     if (k->leaf_above_root)
@@ -176,7 +178,8 @@ static inline void leave_out(const struct kernel *k, uint32_t x, struct span *s)
             s->end--;
 }
 
-static void next_pairs(const struct kernel *k, struct feed *f, struct batch *b)
+static void next_pairs(const struct kernel *k, struct kernel_feed *f,
+                       struct kernel_batch *b)
 {
     const struct csr *way = k->pushes ? k->to_leaf : k->to_root;
     bool below = k->pushes ? k->leaf_below : k->root_below;
@@ -192,7 +195,8 @@ static void next_pairs(const struct kernel *k, struct feed *f, struct batch *b)
     }
 }
 
-static bool next_batch(const struct kernel *k, struct feed *f, struct batch *b)
+static bool next_batch(const struct kernel *k, struct kernel_feed *f,
+                       struct kernel_batch *b)
 {
     next_pairs(k, f, b);
     for (uint32_t i = b->n; b->n && i < b->n + ENDS_AHEAD; i++) {
@@ -203,7 +207,7 @@ static bool next_batch(const struct kernel *k, struct feed *f, struct batch *b)
 }
 
 /* The leaves of a root, or the roots of a leaf. */
-static inline struct span far_row(const struct kernel *k, uint32_t near)
+static inline struct kernel_span far_row(const struct kernel *k, uint32_t near)
 {
     return k->pushes ? row(k->down->flip, near, false) : leaves(k, near);
 }
@@ -214,7 +218,7 @@ ASKS void ask_rows(const struct kernel *k, const uint32_t *near)
     __builtin_prefetch(c->off + near[ENDS_AHEAD]);
     if (k->leaf_above_root)
         __builtin_prefetch(c->mid + near[ENDS_AHEAD]);
-    struct span s = far_row(k, near[ROWS_AHEAD]);
+    struct kernel_span s = far_row(k, near[ROWS_AHEAD]);
     __builtin_prefetch(s.p);
     /* a number, as an empty row may have nothing before its end */
     __builtin_prefetch((const void *)((uintptr_t)s.end - sizeof *s.end));
@@ -226,12 +230,12 @@ ASKS void ask_rows(const struct kernel *k, const uint32_t *near)
 static void set_marks(const struct kernel *k, uint8_t *mark, uint32_t x,
                       uint8_t to)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
     for (; s.p < s.end; s.p++)
         mark[*s.p] = to;
 }
 
-static inline uint64_t marks_in(struct span s, const uint8_t *mark)
+static inline uint64_t marks_in(struct kernel_span s, const uint8_t *mark)
 {
     uint32_t m = 0;
     for (; s.p < s.end; s.p++)
@@ -244,7 +248,7 @@ static uint64_t close_sum_near(const struct kernel *k, uint8_t *mark,
                                uint32_t x)
 {
     uint64_t sum = 0;
-    struct span s = row(k->to_root, x, k->root_below);
+    struct kernel_span s = row(k->to_root, x, k->root_below);
     leave_out(k, x, &s);
     if (s.p == s.end)
         return 0;
@@ -258,20 +262,20 @@ static uint64_t close_sum_near(const struct kernel *k, uint8_t *mark,
 /* Elsewhere marks are bits: bytes would not stay in the nearest cache. */
 static void set_bits(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
     for (; s.p < s.end; s.p++)
         mark[*s.p >> 3] |= (uint8_t)(1u << (*s.p & 7));
 }
 
 static void clear_bits(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
-    struct span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
     for (; s.p < s.end; s.p++)
         mark[*s.p >> 3] = 0;
 }
 
 /* From the limit on nothing is marked. */
-static inline uint64_t bits_in(struct span s, const uint8_t *mark,
+static inline uint64_t bits_in(struct kernel_span s, const uint8_t *mark,
                                uint32_t limit)
 {
     uint32_t m = 0;
@@ -283,8 +287,8 @@ static inline uint64_t bits_in(struct span s, const uint8_t *mark,
 static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t from,
                           uint32_t to)
 {
-    struct feed f = {.x = from, .to = to};
-    struct batch b;
+    struct kernel_feed f = {.x = from, .to = to};
+    struct kernel_batch b;
     uint64_t sum = 0;
     uint32_t x = NO_ID;
     while (next_batch(k, &f, &b))
@@ -308,7 +312,7 @@ static uint64_t close_max(const struct kernel *k, uint8_t *mark, uint32_t x,
                           uint32_t least)
 {
     uint64_t best = 0;
-    struct span s = row(k->to_root, x, k->root_below);
+    struct kernel_span s = row(k->to_root, x, k->root_below);
     if (s.p == s.end || too_few(k, x))
         return 0;
     set_marks(k, mark, x, 1);
@@ -327,7 +331,7 @@ static uint64_t close_max(const struct kernel *k, uint8_t *mark, uint32_t x,
 
 /* Counts up where the leaf is; what the sum grows by. */
 static uint64_t count_up(const struct kernel *k, uint32_t *count, uint32_t zero,
-                         struct span s, uint32_t limit)
+                         struct kernel_span s, uint32_t limit)
 {
     const uint32_t *from = s.p;
     uint64_t sum = 0;
@@ -360,7 +364,8 @@ static uint64_t own_share(const struct kernel *k, const struct runner *r,
 }
 
 /* The counts that a row will raise, as far as is likely. */
-ASKS void ask_counts(const uint32_t *count, struct span s, uint32_t limit)
+ASKS void ask_counts(const uint32_t *count, struct kernel_span s,
+                     uint32_t limit)
 {
     for (uint32_t i = 0; i < 16 && s.p < s.end && *s.p < limit; i++, s.p++)
         __builtin_prefetch(count + *s.p, 1);
@@ -369,8 +374,8 @@ ASKS void ask_counts(const uint32_t *count, struct span s, uint32_t limit)
 static uint64_t push_sum(const struct kernel *k, struct runner *r,
                          uint32_t from, uint32_t to)
 {
-    struct feed f = {.x = from, .to = to};
-    struct batch b;
+    struct kernel_feed f = {.x = from, .to = to};
+    struct kernel_batch b;
     uint64_t sum = 0;
     uint32_t x = NO_ID;
     bool far = k->down->n_left > r->p->j->near; /* counts as well as rows */
@@ -393,14 +398,14 @@ static uint64_t push_sum(const struct kernel *k, struct runner *r,
 }
 
 /* The leaves that all fixed ids have, into out. */
-static struct span common_leaves(const struct kernel *k, const uint32_t *fixed,
-                                 uint32_t *out)
+static struct kernel_span common_leaves(const struct kernel *k,
+                                        const uint32_t *fixed, uint32_t *out)
 {
     const struct tnode *l = k->leaf;
     uint32_t lead = 0, n = 0;
-    struct span s = row(l->lists[0].c, fixed[l->lists[0].x], false);
+    struct kernel_span s = row(l->lists[0].c, fixed[l->lists[0].x], false);
     for (uint32_t i = 1; i < l->n_lists; i++) {
-        struct span t = row(l->lists[i].c, fixed[l->lists[i].x], false);
+        struct kernel_span t = row(l->lists[i].c, fixed[l->lists[i].x], false);
         if (t.end - t.p < s.end - s.p) {
             s = t;
             lead = i;
@@ -416,7 +421,7 @@ static struct span common_leaves(const struct kernel *k, const uint32_t *fixed,
         out[n] = *s.p;
         n += all;
     }
-    struct span common = {out, out + n};
+    struct kernel_span common = {out, out + n};
     return common;
 }
 
@@ -432,12 +437,12 @@ static bool is_fixed(const struct runner *r, gset among, uint32_t id)
 static uint64_t push_max(const struct kernel *k, struct runner *r,
                          uint32_t least)
 {
-    struct span s = common_leaves(k, r->fixed, r->only);
+    struct kernel_span s = common_leaves(k, r->fixed, r->only);
     runner_recount(r, (uint32_t)(s.end - s.p));
     uint32_t *count = r->count, zero = r->zero, best = zero;
     for (const uint32_t *l = s.p; l < s.end; l++) {
         const struct csr *c = k->down->flip;
-        struct span up = row(c, *l, false);
+        struct kernel_span up = row(c, *l, false);
         if (s.end - l > 16) {
             __builtin_prefetch(c->off + l[16]);
             __builtin_prefetch(c->adj + c->off[l[8] + 1] - 1);
@@ -483,7 +488,7 @@ uint64_t kernel_bound(const struct kernel *k, uint32_t x)
 
 uint64_t kernel_root_bound(const struct kernel *k, uint32_t root)
 {
-    struct span s = leaves(k, root);
+    struct kernel_span s = leaves(k, root);
     uint64_t most = k->to_leaf->max_deg, n = (uint64_t)(s.end - s.p);
     return raised(k, smaller(most, n));
 }

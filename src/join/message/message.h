@@ -19,9 +19,9 @@ struct sterm {
     struct graph g;
     gset gone;           /* merged into others or counted away */
     uint8_t rep[G_VARS]; /* the variable each was merged into */
-    struct tree_limits lim;
+    struct jtree_limits lim;
     uint32_t n_trees;
-    struct tree *trees;
+    struct jtree *trees;
     int root_tree; /* the one that holds the unfixed boundary variable */
 };
 
@@ -35,7 +35,7 @@ struct plan {
     uint32_t n_x, n_max;
     gset x_set;
     int root; /* unfixed boundary variable or -1 */
-    struct tree_limits lim;
+    struct jtree_limits lim;
     uint64_t factor;     /* by symmetry */
     struct sterm *terms; /* the first has no variables merged */
     uint32_t n_terms;

@@ -34,12 +34,12 @@ static unsigned any_root(const struct graph *g, gset comp)
     return (unsigned)__builtin_ctz(comp);
 }
 
-enum status bound_make(struct plan *p, gset fixed, unsigned y, struct bound *b,
+enum status prune_make(struct plan *p, gset fixed, unsigned y, struct prune *b,
                        struct err *err)
 {
     gset open = p->live & ~fixed;
     memset(b, 0, sizeof *b);
-    b->trees = NEWS(p->a, struct tree, (size_t)__builtin_popcount(open));
+    b->trees = NEWS(p->a, struct jtree, (size_t)__builtin_popcount(open));
     if (!b->trees)
         return err_nomem(err);
     b->slack = 1;
@@ -51,9 +51,9 @@ enum status bound_make(struct plan *p, gset fixed, unsigned y, struct bound *b,
         bool has_y = comp & gset_one(y);
         if (has_y)
             b->main = b->n_trees;
-        struct tree *t = &b->trees[b->n_trees++];
-        tree_make(&p->g, comp, fixed, has_y ? y : any_root(&p->g, comp), NULL,
-                  true, t, &ok);
+        struct jtree *t = &b->trees[b->n_trees++];
+        jtree_make(&p->g, comp, fixed, has_y ? y : any_root(&p->g, comp), NULL,
+                   true, t, &ok);
         uint32_t n = (uint32_t)__builtin_popcount(comp);
         if (!u64_mul(b->slack, dropped_weight(&p->g, comp, n, &b->wide),
                      &b->slack))
@@ -66,7 +66,7 @@ enum status bound_make(struct plan *p, gset fixed, unsigned y, struct bound *b,
 }
 
 /* The variables of a subtree; *plain false if equal children were merged. */
-static gset subtree(const struct tree *t, uint32_t at, bool *plain)
+static gset subtree(const struct jtree *t, uint32_t at, bool *plain)
 {
     const struct tnode *n = &t->node[at];
     gset s = gset_one(n->var);
@@ -97,9 +97,9 @@ static bool zero_or_one(const struct graph *g, gset live)
     return true;
 }
 
-enum status bound_caps(struct plan *p, struct bound *b, struct err *err)
+enum status prune_caps(struct plan *p, struct prune *b, struct err *err)
 {
-    struct tree *t = &b->trees[b->main];
+    struct jtree *t = &b->trees[b->main];
     for (uint32_t i = 1; i < t->n_nodes; i++) {
         struct graph sub;
         uint8_t place[G_VARS];
@@ -148,7 +148,7 @@ static uint64_t reach_limit(const struct plan *p, unsigned y)
     return done == p->live ? limit : UINT64_MAX;
 }
 
-uint64_t bound_limit(const struct plan *p)
+uint64_t prune_limit(const struct plan *p)
 {
     uint64_t best = UINT64_MAX, weights = 1;
     uint32_t n = (uint32_t)__builtin_popcount(p->live);
@@ -190,7 +190,7 @@ static gset bystanders(const struct plan *p)
 /* Whatever id a bystander has, its edges and inequalities only allow or
  * forbid what is counted without it. So no value exceeds the largest without
  * bystanders: a smaller problem, and mostly one that is asked anyway. */
-enum status bound_limit_core(struct plan *p, uint64_t *limit, struct err *err)
+enum status prune_limit_core(struct plan *p, uint64_t *limit, struct err *err)
 {
     gset core = p->live & ~bystanders(p);
     struct graph sub;
@@ -209,7 +209,7 @@ enum status bound_limit_core(struct plan *p, uint64_t *limit, struct err *err)
 }
 
 /* Factors between the fixed variables so far. */
-static u128 prefix(struct runner *r, const struct bound *b)
+static u128 prefix(struct runner *r, const struct prune *b)
 {
     const struct graph *g = &r->p->g;
     u128 v = 1;
@@ -247,7 +247,7 @@ void candidates_order(struct candidate *c, uint32_t n, struct candidate *tmp)
         memcpy(c, tmp, (size_t)n * sizeof *c);
 }
 
-uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
+uint32_t prune_eval(const struct prune *b, struct runner *r, uint64_t above,
                     struct candidate *out)
 {
     u128 times = prefix(r, b);
@@ -255,16 +255,16 @@ uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
     for (uint32_t i = 0; i < b->n_trees && times && !r->wide; i++) {
         if (i == b->main)
             continue;
-        tree_eval(&b->trees[i], &r->other, r->fixed, NULL, 0);
-        u128 x = tree_total(&b->trees[i], &r->other);
-        tree_reset(&b->trees[i], &r->other);
+        jtree_eval(&b->trees[i], &r->other, r->fixed, NULL, 0);
+        u128 x = jtree_total(&b->trees[i], &r->other);
+        jtree_reset(&b->trees[i], &r->other);
         r->wide = r->wide || r->other.wide || !u128_mul(times, x, &times);
     }
     if (!u128_mul(times, b->slack, &times) || b->wide || times >> 62)
         r->wide = true;
     if (!times || r->wide)
         return 0;
-    tree_eval(&b->trees[b->main], &r->other, r->fixed, NULL, 0);
+    jtree_eval(&b->trees[b->main], &r->other, r->fixed, NULL, 0);
     const struct nwork *x = &r->other.node[0];
     r->wide = r->wide || r->other.wide;
     for (uint32_t i = 0; i < x->n_ids && !r->wide; i++) {
@@ -275,6 +275,6 @@ uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
         if (v > above)
             out[n++] = c;
     }
-    tree_reset(&b->trees[b->main], &r->other);
+    jtree_reset(&b->trees[b->main], &r->other);
     return n;
 }

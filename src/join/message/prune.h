@@ -4,27 +4,27 @@
 
 #include "join/message/message.h"
 
-struct bound {
+struct prune {
     uint32_t n_trees, main; /* main: the tree whose root is y */
-    struct tree *trees;
+    struct jtree *trees;
     uint64_t slack; /* weights of dropped edges */
     unsigned y;
     gset fixed;
     bool wide;
 };
 
-enum status bound_make(struct plan *p, gset fixed, unsigned y, struct bound *b,
+enum status prune_make(struct plan *p, gset fixed, unsigned y, struct prune *b,
                        struct err *err) WARN_UNUSED;
 /* Lowers nodes to the values of their subtrees' own problems. */
-enum status bound_caps(struct plan *p, struct bound *b,
+enum status prune_caps(struct plan *p, struct prune *b,
                        struct err *err) WARN_UNUSED;
 /* Ids of y whose bound exceeds `above`, unsorted. */
-uint32_t bound_eval(const struct bound *b, struct runner *r, uint64_t above,
+uint32_t prune_eval(const struct prune *b, struct runner *r, uint64_t above,
                     struct candidate *out);
 /* No value exceeds this, by largest degrees alone. */
-uint64_t bound_limit(const struct plan *p);
+uint64_t prune_limit(const struct plan *p);
 /* Lowers *limit to the value without variables that cannot raise it. */
-enum status bound_limit_core(struct plan *p, uint64_t *limit,
+enum status prune_limit_core(struct plan *p, uint64_t *limit,
                              struct err *err) WARN_UNUSED;
 /* Falling by candidate_rank; tmp holds n more. */
 void candidates_order(struct candidate *c, uint32_t n, struct candidate *tmp);

@@ -3,7 +3,7 @@
  * as long as the domain, and fresh memory costs a page fault for every few
  * hundred ids, which is more than a small request itself.
  *
- * Rooms are given back with all arrays zero, as tree_reset leaves them, but
+ * Rooms are given back with all arrays zero, as jtree_reset leaves them, but
  * for the counts, which only rise: none is above `top`. They begin near the
  * end of the numbers, so that starting over is nothing rare. A runner that
  * stopped half way gives its room to the system instead.

@@ -29,8 +29,8 @@ struct max_runner;
 
 struct max_job {
     struct plan *p;
-    struct bound level[G_VARS]; /* of the fixed boundary variables */
-    struct bound root;
+    struct prune level[G_VARS]; /* of the fixed boundary variables */
+    struct prune root;
     bool root_bound;         /* `root` is used */
     bool by_degree;          /* it is not: degrees bound the root's values */
     struct candidate *first; /* candidates of the first variable */
@@ -86,9 +86,9 @@ static u128 beside(struct runner *r, const struct sterm *t)
     for (uint32_t i = 0; i < t->n_trees && v && !r->wide; i++) {
         if ((int)i == t->root_tree)
             continue;
-        tree_eval(&t->trees[i], &r->other, r->fixed, NULL, 0);
-        u128 x = tree_total(&t->trees[i], &r->other);
-        tree_reset(&t->trees[i], &r->other);
+        jtree_eval(&t->trees[i], &r->other, r->fixed, NULL, 0);
+        u128 x = jtree_total(&t->trees[i], &r->other);
+        jtree_reset(&t->trees[i], &r->other);
         r->wide = r->wide || r->other.wide || !u128_mul(v, x, &v);
     }
     if (v >> 62)
@@ -96,7 +96,7 @@ static u128 beside(struct runner *r, const struct sterm *t)
     return v;
 }
 
-static const struct tree *root_tree(const struct plan *p)
+static const struct jtree *root_tree(const struct plan *p)
 {
     return &p->terms[0].trees[p->terms[0].root_tree];
 }
@@ -104,7 +104,7 @@ static const struct tree *root_tree(const struct plan *p)
 /* Pairs of a root id with the first child. */
 static uint32_t root_degree(const struct plan *p, uint32_t id)
 {
-    const struct tree *t = root_tree(p);
+    const struct jtree *t = root_tree(p);
     const uint32_t *off = t->node[t->node[0].kids[0]].up->off;
     return off[id + 1] - off[id];
 }
@@ -126,7 +126,7 @@ static uint32_t worth_asking(const struct max_job *job, uint32_t lo,
 }
 
 /* The root ids to look at, into r->only; false: all. */
-static bool choose_roots(struct max_runner *m, const struct tree *tree,
+static bool choose_roots(struct max_runner *m, const struct jtree *tree,
                          uint64_t best, uint64_t times, uint32_t *n_only)
 {
     const struct max_job *job = m->job;
@@ -134,7 +134,7 @@ static bool choose_roots(struct max_runner *m, const struct tree *tree,
     if (!job->n_roots || tree->node[0].n_lists)
         return false;
     uint32_t degree =
-        job->widest ? tree_least_degree(tree, &m->r.main, best / times) : 0;
+        job->widest ? jtree_least_degree(tree, &m->r.main, best / times) : 0;
     uint32_t from = job->mirrored ? m->at : 0;
     uint32_t end = worth_asking(job, from, best, degree);
     for (uint32_t i = from; i < end && n <= most; i++) {
@@ -152,12 +152,12 @@ static uint32_t main_values(struct max_runner *m, const struct sterm *t,
                             uint64_t times)
 {
     struct runner *r = &m->r;
-    const struct tree *tree = &t->trees[t->root_tree];
+    const struct jtree *tree = &t->trees[t->root_tree];
     uint64_t best = best_of(m);
     uint32_t n_only = 0;
-    tree_eval_kids(tree, &r->main, r->fixed);
+    jtree_eval_kids(tree, &r->main, r->fixed);
     bool some = choose_roots(m, tree, best, times, &n_only);
-    tree_eval_root(tree, &r->main, r->fixed, some ? r->only : NULL, n_only);
+    jtree_eval_root(tree, &r->main, r->fixed, some ? r->only : NULL, n_only);
     n_only = 0;
     r->wide = r->wide || r->main.wide;
     struct nwork *x = &r->main.node[0];
@@ -181,8 +181,8 @@ static void correct(struct max_runner *m, const struct sterm *t,
     u128 times = beside(r, t);
     if (!times || r->wide || !t->coef)
         return;
-    const struct tree *tree = &t->trees[t->root_tree];
-    tree_eval(tree, &r->other, r->fixed, r->only, n_only);
+    const struct jtree *tree = &t->trees[t->root_tree];
+    jtree_eval(tree, &r->other, r->fixed, r->only, n_only);
     r->wide = r->wide || r->other.wide;
     const struct nwork *x = &r->other.node[0];
     uint64_t *val = r->main.node[0].val;
@@ -191,7 +191,7 @@ static void correct(struct max_runner *m, const struct sterm *t,
         if (r->asked[x->ids[i]])
             val[x->ids[i]] +=
                 (uint64_t)t->coef * (uint64_t)times * x->val[x->ids[i]];
-    tree_reset(tree, &r->other);
+    jtree_reset(tree, &r->other);
 }
 
 static void root_values(struct max_runner *m)
@@ -209,7 +209,7 @@ static void root_values(struct max_runner *m)
         if (!r->wide)
             improve(m, r->main.node[0].val[r->only[i]]);
     }
-    tree_reset(root_tree(p), &r->main);
+    jtree_reset(root_tree(p), &r->main);
 }
 
 static void leaf_value(struct max_runner *m)
@@ -255,7 +255,7 @@ static void descend(struct max_runner *m, uint32_t level)
         return;
     }
     struct candidate *c = m->store[level];
-    uint32_t n = bound_eval(&m->job->level[level], r, best_of(m), c);
+    uint32_t n = prune_eval(&m->job->level[level], r, best_of(m), c);
     candidates_order(c, n, m->store[SPARE_LIST]);
     for (uint32_t i = 0; i < n && !runner_stopped(r); i++) {
         if (hopeless(m, &c[i]))
@@ -371,7 +371,7 @@ static void first_candidates(struct max_job *job, struct max_runner *m)
     }
     job->n_first = job->by_kernel
                        ? kernel_candidates(job)
-                       : bound_eval(&job->level[0], &m->r, 0, job->first);
+                       : prune_eval(&job->level[0], &m->r, 0, job->first);
     for (uint32_t i = 1; i < job->n_first; i++)
         if (job->first[i].bound > job->first[top].bound)
             top = i;
@@ -413,7 +413,7 @@ static void root_candidates(struct max_job *job, struct max_runner *m)
         roots_by_degree(job, m);
         return;
     }
-    job->n_roots = bound_eval(&job->root, &m->r, 0, job->roots);
+    job->n_roots = prune_eval(&job->root, &m->r, 0, job->roots);
     candidates_order(job->roots, job->n_roots, m->store[SPARE_LIST]);
 }
 
@@ -459,7 +459,7 @@ static enum status prepare(struct max_job *job, struct err *err)
     struct plan *p = job->p;
     gset fixed = 0;
     double pairs = 0;
-    job->limit = bound_limit(p);
+    job->limit = prune_limit(p);
     kernel_make(p, 1, &job->k);
     job->roots_by_kernel = job->k.ok && p->root >= 0;
     job->by_kernel = job->roots_by_kernel && p->n_x == 1;
@@ -468,17 +468,17 @@ static enum status prepare(struct max_job *job, struct err *err)
     if (p->n_max == 1 && p->n_x == 1)
         job->cheap = plan_work(p, p->x[0], &pairs) < CHEAP * pairs;
     for (uint32_t l = 0; l < p->n_max; l++) {
-        TRY(bound_make(p, fixed, p->x[l], &job->level[l], err));
+        TRY(prune_make(p, fixed, p->x[l], &job->level[l], err));
         fixed |= gset_one(p->x[l]);
     }
     job->mirrored = !job->cheap && !job->roots_by_kernel && plan_mirrored(p);
     job->root_bound = p->root >= 0 && p->n_x && !job->cheap &&
                       !job->roots_by_kernel && !job->mirrored;
     if (job->root_bound)
-        job->by_degree = tree_degree_bounds(root_tree(p));
+        job->by_degree = jtree_degree_bounds(root_tree(p));
     job->root_bound = job->root_bound && !job->by_degree;
     if (job->root_bound)
-        TRY(bound_make(p, 0, (unsigned)p->root, &job->root, err));
+        TRY(prune_make(p, 0, (unsigned)p->root, &job->root, err));
     return OK;
 }
 
@@ -488,10 +488,10 @@ static enum status prepare_caps(struct max_job *job, struct err *err)
     struct plan *p = job->p;
     if (job->by_kernel || job->cheap)
         return OK;
-    TRY(bound_limit_core(p, &job->limit, err));
+    TRY(prune_limit_core(p, &job->limit, err));
     if (p->n_max)
-        TRY(bound_caps(p, &job->level[0], err));
-    return job->root_bound ? bound_caps(p, &job->root, err) : OK;
+        TRY(prune_caps(p, &job->level[0], err));
+    return job->root_bound ? prune_caps(p, &job->root, err) : OK;
 }
 
 /* Where values are 0 or 1, all is known once a 1 is found: the heaviest id

@@ -38,9 +38,9 @@ static __int128 term_value(struct runner *r, const struct sterm *t)
 {
     u128 v = runner_scalar(r, t);
     for (uint32_t i = 0; i < t->n_trees && v && !r->wide; i++) {
-        tree_eval(&t->trees[i], &r->other, r->fixed, NULL, 0);
-        u128 x = tree_total(&t->trees[i], &r->other);
-        tree_reset(&t->trees[i], &r->other);
+        jtree_eval(&t->trees[i], &r->other, r->fixed, NULL, 0);
+        u128 x = jtree_total(&t->trees[i], &r->other);
+        jtree_reset(&t->trees[i], &r->other);
         r->wide = r->wide || r->other.wide || !u128_mul(v, x, &v);
     }
     u128 size = (u128)(t->coef < 0 ? -t->coef : t->coef);

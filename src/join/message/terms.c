@@ -236,7 +236,7 @@ static enum status plant(struct plan *p, struct sterm *t, bool *fits,
         keep |= gset_one((unsigned)p->root);
     TRY(graph_trim(p->a, &t->g, keep, &t->gone, fits, err));
     gset open = p->live & ~p->x_set & ~t->gone;
-    t->trees = NEWS(p->a, struct tree, (size_t)__builtin_popcount(open));
+    t->trees = NEWS(p->a, struct jtree, (size_t)__builtin_popcount(open));
     t->root_tree = -1;
     if (!t->trees)
         return err_nomem(err);
@@ -245,8 +245,8 @@ static enum status plant(struct plan *p, struct sterm *t, bool *fits,
         unsigned root = choose_root(p, &t->g, comp);
         if ((int)root == p->root)
             t->root_tree = (int)t->n_trees;
-        struct tree *tree = &t->trees[t->n_trees++];
-        tree_make(&t->g, comp, p->x_set, root, &t->lim, false, tree, fits);
+        struct jtree *tree = &t->trees[t->n_trees++];
+        jtree_make(&t->g, comp, p->x_set, root, &t->lim, false, tree, fits);
         if (tree->n_nodes > p->max_nodes)
             p->max_nodes = tree->n_nodes;
         open &= ~comp;

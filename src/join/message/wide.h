@@ -35,13 +35,13 @@ void wide_work_open(struct wide_work *w, struct join *j, uint32_t words,
 void wide_work_close(struct wide_work *w);
 /* The root's values; NULL when memory is out. `only` (may be NULL): the ids
  * that are of interest. Give it back with wide_give. */
-struct wide_node *wide_eval(const struct tree *t, struct wide_work *w,
+struct wide_node *wide_eval(const struct jtree *t, struct wide_work *w,
                             const uint32_t *fixed, const uint32_t *only,
                             uint32_t n_only);
 void wide_give(struct wide_work *w, struct wide_node *x);
 /* Sum (largest, any) of the root's values into `out`. */
-void wide_total(const struct tree *t, const struct wide_node *x, uint32_t words,
-                uint64_t *out);
+void wide_total(const struct jtree *t, const struct wide_node *x,
+                uint32_t words, uint64_t *out);
 
 /* --- wide_solve.c -------------------------------------------------------- */
 /* The value of a graph with words, clamped; *fits false: no plan. `solve` gives

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* A value of a boundary variable and what it can reach at most. */
-struct choice {
+struct wide_choice {
     u128 bound;
     uint32_t id;
 };
@@ -21,8 +21,8 @@ struct wide_run {
     struct runner r; /* the plan and what is fixed; its scratch is not used */
     struct wide_work w;
     uint32_t words;
-    struct bound level[G_VARS]; /* of the fixed boundary variables */
-    struct choice *store[G_VARS];
+    struct prune level[G_VARS]; /* of the fixed boundary variables */
+    struct wide_choice *store[G_VARS];
     uint64_t best[WORDS_MOST];
     uint8_t *asked; /* by id of the root */
     uint32_t *only;
@@ -63,7 +63,7 @@ static void by_factors(const struct wide_run *x, const struct graph *g,
 }
 
 /* v := v * the totals of the trees, but for number `skip`. */
-static void by_trees(struct wide_run *x, const struct tree *trees, uint32_t n,
+static void by_trees(struct wide_run *x, const struct jtree *trees, uint32_t n,
                      int skip, uint64_t *v)
 {
     uint64_t total[WORDS_MOST];
@@ -144,7 +144,7 @@ static void improve(struct wide_run *x, const uint64_t *v)
 /* The values of the root's ids in one term, times all that is beside. */
 static void root_term(struct wide_run *x, const struct sterm *t, uint32_t *n)
 {
-    const struct tree *tree = &t->trees[t->root_tree];
+    const struct jtree *tree = &t->trees[t->root_tree];
     uint64_t times[WORDS_MOST], v[WORDS_MOST];
     bool first = t == x->r.p->terms;
     words_set(times, 1, x->words);
@@ -200,8 +200,8 @@ static void leaf_value(struct wide_run *x)
 }
 
 /* Ids of the level's variable whose bound exceeds the best. */
-static uint32_t bound_choices(struct wide_run *x, const struct bound *b,
-                              struct choice *out)
+static uint32_t bound_choices(struct wide_run *x, const struct prune *b,
+                              struct wide_choice *out)
 {
     uint64_t times[WORDS_MOST];
     uint32_t n = 0;
@@ -217,8 +217,8 @@ static uint32_t bound_choices(struct wide_run *x, const struct bound *b,
     u128 best = words_clamped(x->best, x->words);
     for (uint32_t i = 0; root && i < root->n_ids; i++) {
         uint64_t *v = root->val + (size_t)root->ids[i] * x->words;
-        struct choice c = {count_mul(most, words_clamped(v, x->words)),
-                           root->ids[i]};
+        struct wide_choice c = {count_mul(most, words_clamped(v, x->words)),
+                                root->ids[i]};
         if (c.bound > best)
             out[n++] = c;
     }
@@ -228,8 +228,8 @@ static uint32_t bound_choices(struct wide_run *x, const struct bound *b,
 
 static int by_bound(const void *a, const void *b)
 {
-    u128 x = ((const struct choice *)a)->bound;
-    u128 y = ((const struct choice *)b)->bound;
+    u128 x = ((const struct wide_choice *)a)->bound;
+    u128 y = ((const struct wide_choice *)b)->bound;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
@@ -240,7 +240,7 @@ static void descend(struct wide_run *x, uint32_t level)
         leaf_value(x);
         return;
     }
-    struct choice *c = x->store[level];
+    struct wide_choice *c = x->store[level];
     uint32_t n = bound_choices(x, &x->level[level], c);
     if (n)
         qsort(c, n, sizeof *c, by_bound);
@@ -256,14 +256,14 @@ static enum status open_max(struct wide_run *x, struct plan *p, struct err *err)
 {
     gset fixed = 0;
     for (uint32_t l = 0; l < p->n_max; l++) {
-        TRY(bound_make(p, fixed, p->x[l], &x->level[l], err));
+        TRY(prune_make(p, fixed, p->x[l], &x->level[l], err));
         fixed |= gset_one(p->x[l]);
-        x->store[l] = NEWS(p->a, struct choice, p->g.v[p->x[l]].n);
+        x->store[l] = NEWS(p->a, struct wide_choice, p->g.v[p->x[l]].n);
         if (!x->store[l])
             return err_nomem(err);
     }
     if (p->n_max)
-        TRY(bound_caps(p, &x->level[0], err));
+        TRY(prune_caps(p, &x->level[0], err));
     if (p->root < 0)
         return OK;
     uint32_t n = p->g.v[p->root].n;
@@ -326,7 +326,7 @@ struct wide_keys {
     struct graph g; /* the path between the boundary variables */
     const struct group_ids *k;
     u128 *out;
-    struct tree tree;
+    struct jtree tree;
     uint32_t fixed[G_VARS];
     unsigned var[2];
 };
@@ -396,7 +396,7 @@ static enum status make_path(struct wide_keys *x, struct arena *a, bool *ok,
     gset comp = graph_component(&x->g, all, end);
     *ok = *ok && comp == all;
     if (*ok)
-        tree_make(&x->g, comp, fixed, end, NULL, false, &x->tree, ok);
+        jtree_make(&x->g, comp, fixed, end, NULL, false, &x->tree, ok);
     return OK;
 }
 

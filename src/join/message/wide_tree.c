@@ -254,7 +254,7 @@ static void multiply_kid(const struct tnode *n, const struct tnode *k,
  */
 
 /* The child to push from when nothing else gives the support, or n_kids. */
-static uint32_t best_pusher(const struct tree *t, const struct tnode *n,
+static uint32_t best_pusher(const struct jtree *t, const struct tnode *n,
                             struct wide_node *const *kids)
 {
     uint32_t best = n->n_kids;
@@ -283,7 +283,7 @@ static void lower(struct wide_node *x, uint64_t cap, uint32_t words)
 }
 
 /* kids: as many as n has, NULL where free. */
-static struct wide_node *eval_node(const struct tree *t, struct wide_work *w,
+static struct wide_node *eval_node(const struct jtree *t, struct wide_work *w,
                                    const struct tnode *n,
                                    struct wide_node *const *kids,
                                    const uint32_t *fixed, const uint32_t *only,
@@ -307,7 +307,7 @@ static struct wide_node *eval_node(const struct tree *t, struct wide_work *w,
     return x;
 }
 
-static struct wide_node *eval(const struct tree *t, struct wide_work *w,
+static struct wide_node *eval(const struct jtree *t, struct wide_work *w,
                               uint32_t at, const uint32_t *fixed,
                               const uint32_t *only, uint32_t n_only)
 {
@@ -323,15 +323,15 @@ static struct wide_node *eval(const struct tree *t, struct wide_work *w,
     return w->nomem ? NULL : x;
 }
 
-struct wide_node *wide_eval(const struct tree *t, struct wide_work *w,
+struct wide_node *wide_eval(const struct jtree *t, struct wide_work *w,
                             const uint32_t *fixed, const uint32_t *only,
                             uint32_t n_only)
 {
     return eval(t, w, 0, fixed, only, n_only);
 }
 
-void wide_total(const struct tree *t, const struct wide_node *x, uint32_t words,
-                uint64_t *out)
+void wide_total(const struct jtree *t, const struct wide_node *x,
+                uint32_t words, uint64_t *out)
 {
     words_set(out, 0, words);
     for (uint32_t i = 0; i < x->n_ids; i++)

@@ -18,7 +18,7 @@
 
 enum { STEPS_PER_POLL = 1 << 16 };
 
-struct step { /* to the rows of the next atom */
+struct path_step { /* to the rows of the next atom */
     struct rows_link l;
     struct rows_sorted s;
 };
@@ -38,7 +38,7 @@ struct path {
     struct rows *x;
     uint32_t n;
     struct rows_atom *at[MAX_ATOMS];
-    struct step *steps;
+    struct path_step *steps;
     struct reach *reach;
     struct rows_groups first, last; /* of the ends, by their boundary */
     struct value_total *values;
@@ -200,12 +200,12 @@ static enum status sort_first(struct path *p, struct err *err)
 static enum status make_steps(struct path *p, struct err *err)
 {
     struct rows *x = p->x;
-    p->steps = NEWS(x->a, struct step, p->n);
+    p->steps = NEWS(x->a, struct path_step, p->n);
     p->reach = NEWS(x->a, struct reach, p->n);
     if (!p->steps || !p->reach)
         return err_nomem(err);
     for (uint32_t i = 0; i + 1 < p->n; i++) {
-        struct step *t = &p->steps[i];
+        struct path_step *t = &p->steps[i];
         struct reach *r = &p->reach[i + 1];
         rows_link_open(x, p->at[i + 1], p->at[i], &t->l);
         if (!x->fits)
@@ -246,7 +246,7 @@ static void add_to(struct path *p, struct reach *r, uint32_t to,
 /* v results end in this row of atom i: to the rows that match it. */
 static void spread(struct path *p, uint32_t i, uint32_t row, const uint64_t *v)
 {
-    const struct step *t = &p->steps[i];
+    const struct path_step *t = &p->steps[i];
     struct reach *r = &p->reach[i + 1];
     bool end = i + 2 == p->n;
     struct rows_span s = rows_range(&t->l, &t->s, row);

@@ -387,7 +387,7 @@ enum status pg_catalogue(struct source *src, struct err *err)
     struct sb tables;
     sb_init(&tables, &src->arena);
     sb_cstr(&tables, tables_sql);
-    sql_text(&tables, src->pg->path);
+    sqlgen_text(&tables, src->pg->path);
     sb_cstr(&tables, tables_where_sql);
     if (tables.failed)
         return err_nomem(err);

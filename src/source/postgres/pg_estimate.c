@@ -20,9 +20,9 @@ static void rows_sql(struct sb *b, const struct src_table *t)
     sb_cstr(b, "WITH RECURSIVE t(oid) AS (SELECT c.oid FROM "
                "pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n "
                "ON n.oid = c.relnamespace WHERE n.nspname = ");
-    sql_text(b, t->namespace_);
+    sqlgen_text(b, t->namespace_);
     sb_cstr(b, " AND c.relname = ");
-    sql_text(b, t->name);
+    sqlgen_text(b, t->name);
     sb_cstr(b, " UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i "
                "JOIN t ON i.inhparent = t.oid) "
                "SELECT COALESCE(sum(GREATEST(c.reltuples, 0)), 0) "
@@ -36,15 +36,15 @@ static void width_sql(struct sb *b, const struct src_table *t,
 {
     sb_cstr(b, "SELECT COALESCE(sum(avg_width), 0) FROM pg_catalog.pg_stats "
                "WHERE schemaname = ");
-    sql_text(b, t->namespace_);
+    sqlgen_text(b, t->namespace_);
     sb_cstr(b, " AND tablename = ");
-    sql_text(b, t->name);
+    sqlgen_text(b, t->name);
     sb_cstr(b, " AND attname IN (''");
     for (size_t i = 0; i < t->n_cols; i++)
         if (t->to[i] != UINT32_MAX && needed[t->to[i]] &&
             (t->cols[i].type == T_TEXT || t->cols[i].type == T_DEC)) {
             sb_cstr(b, ", ");
-            sql_text(b, t->cols[i].name);
+            sqlgen_text(b, t->cols[i].name);
         }
     sb_cstr(b, ")");
 }

@@ -52,13 +52,13 @@ static enum status term_sql(struct filter *f, uint32_t atom, struct term t,
     *ok = t.kind == TERM_CONST;
     if (*ok) {
         *type = q->consts[t.id].type;
-        return sql_const(&q->consts[t.id], f->b, err);
+        return sqlgen_const(&q->consts[t.id], f->b, err);
     }
     for (uint32_t i = 0; i < at->n_args; i++)
         if (at->args[i].kind == TERM_VAR && at->args[i].id == t.id) {
             *ok = true;
             *type = q->schema->tables.p[at->table].cols[i].type;
-            return sql_column(&f->sql, atom, i, f->b, err);
+            return sqlgen_column(&f->sql, atom, i, f->b, err);
         }
     return OK;
 }
@@ -73,7 +73,7 @@ static enum status compare_terms(struct filter *f, uint32_t atom, struct term l,
     sb_cstr(f->b, op);
     if (s == OK)
         s = term_sql(f, atom, r, &rt, &rok, err);
-    if (s == OK && (!lok || !rok || !sql_same_order(lt, rt)))
+    if (s == OK && (!lok || !rok || !sqlgen_same_order(lt, rt)))
         s = E_UNSUPPORTED;
     return close_condition(f, s);
 }
@@ -87,11 +87,11 @@ static enum status argument(struct filter *f, uint32_t atom, uint32_t i,
     const struct column *col =
         &q->schema->tables.p[q->atoms[atom].table].cols[i];
     open_condition(f);
-    enum status s = sql_column(&f->sql, atom, i, f->b, err);
+    enum status s = sqlgen_column(&f->sql, atom, i, f->b, err);
     if (s == OK && x.kind == TERM_CONST &&
-        sql_same_order(col->type, q->consts[x.id].type)) {
+        sqlgen_same_order(col->type, q->consts[x.id].type)) {
         sb_cstr(f->b, " = ");
-        s = sql_const(&q->consts[x.id], f->b, err);
+        s = sqlgen_const(&q->consts[x.id], f->b, err);
     } else if (s == OK && x.kind == TERM_VAR && q->vars[x.id].nonnull &&
                !col->not_null) {
         sb_cstr(f->b, " IS NOT NULL");
@@ -113,7 +113,7 @@ static enum status atom_conditions(struct filter *f, uint32_t atom,
         if (q->preds[i].atom == atom) {
             open_condition(f);
             TRY(close_condition(
-                f, sql_expr(&f->sql, atom, q->preds[i].e, f->b, err)));
+                f, sqlgen_expr(&f->sql, atom, q->preds[i].e, f->b, err)));
         }
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         const struct cmp *c = &q->cmps[i];

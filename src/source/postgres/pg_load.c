@@ -25,14 +25,14 @@ static enum status select_sql(struct copy *c, const uint32_t *from,
         const struct src_column *col = &c->t->cols[from[i]];
         bool native = !col->as_text;
         sb_cstr(b, i ? ", " : "");
-        sql_ident(b, col->name);
+        sqlgen_ident(b, col->name);
         sb_cstr(b, native ? "" : "::text");
         c->in.oids[i] = native ? col->type_oid : (uint32_t)OID_TEXT;
     }
     sb_cstr(b, c->l->n_cols ? " FROM " : "1 FROM ");
-    sql_ident(b, c->t->namespace_);
+    sqlgen_ident(b, c->t->namespace_);
     sb_char(b, '.');
-    sql_ident(b, c->t->name);
+    sqlgen_ident(b, c->t->name);
     if (where.n) {
         sb_cstr(b, " WHERE ");
         sb_add(b, where.p, where.n);
@@ -114,7 +114,7 @@ enum status pg_load(struct source *src, const struct src_table *t,
     c.in.oids = NEWS(&l->arena, uint32_t, l->n_cols + 1);
     if (!c.in.oids)
         return store_nomem(src->mem, err);
-    TRY(loader_sources(t, l, &from, err));
+    TRY(source_loader_columns(t, l, &from, err));
     sb_init(&b, &l->arena);
     sb_cstr(&b, plan_only ? "" : "COPY (");
     TRY(select_sql(&c, from, where, &b));

@@ -21,8 +21,9 @@ struct src_table *source_add(struct source *src)
     return &src->tables.p[src->tables.n - 1];
 }
 
-enum status loader_sources(const struct src_table *t, struct store_loader *l,
-                           uint32_t **out, struct err *err)
+enum status source_loader_columns(const struct src_table *t,
+                                  struct store_loader *l, uint32_t **out,
+                                  struct err *err)
 {
     uint32_t *from = NEWS(&l->arena, uint32_t, l->n_cols + 1);
     *out = from;

@@ -113,7 +113,7 @@ static enum status pragma(struct source *src, const char *name, struct str arg,
     struct sb b;
     sb_init(&b, &src->arena);
     sb_printf(&b, "PRAGMA main.%s(", name);
-    sql_ident(&b, arg);
+    sqlgen_ident(&b, arg);
     sb_char(&b, ')');
     return prepare(src, &b, out, err);
 }

@@ -20,10 +20,10 @@ static enum status select_sql(const struct src_table *t, const uint32_t *from,
     sb_cstr(b, "SELECT ");
     for (size_t c = 0; c < l->n_cols; c++) {
         sb_cstr(b, c ? ", " : "");
-        sql_ident(b, t->cols[from[c]].name);
+        sqlgen_ident(b, t->cols[from[c]].name);
     }
     sb_cstr(b, l->n_cols ? " FROM main." : "1 FROM main.");
-    sql_ident(b, t->name);
+    sqlgen_ident(b, t->name);
     return b->failed ? store_nomem(l->st->mem, err) : OK;
 }
 
@@ -94,7 +94,7 @@ enum status sqlite_load(struct source *src, const struct src_table *t,
     struct sb b;
     sqlite3_stmt *st;
     loader_guard(l);
-    TRY(loader_sources(t, l, &from, err));
+    TRY(source_loader_columns(t, l, &from, err));
     TRY(select_sql(t, from, l, &b, err));
     if (sqlite3_prepare_v2(src->sqlite, b.p, -1, &st, NULL) != SQLITE_OK)
         return scan_failed(src, err);
