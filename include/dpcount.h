@@ -90,8 +90,11 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   public        these tables are public
  *   constraint    'R: a -> b <= 3', 'R: (a, b) -> *', '|R| <= 1000'; may
  *                 repeat
- *   neighbours    add-drop-one (default) or change-one
- *   order         neighbours differ in at most K rows
+ *   neighbours    add-drop-one (default), change-one; of entities:
+ *                 add-drop-entity, change-entity
+ *   entities      propose whose rows are whose: rows of these tables are
+ *                 entities
+ *   order         neighbours differ in at most K rows, or entities
  *   db            FILE.db, sqlite:FILE, folder of CSV files, postgresql://...
  *   table         a delimited file; may repeat
  *   engine        embedded (default), sql: the PostgreSQL server counts, or

@@ -382,6 +382,10 @@ enum status choose_all(struct prepared *p, struct priced **out, struct err *err)
     *out = c;
     if (!c)
         return err_nomem(err);
+    /* PRIVACY: the bounds below are of rows. */
+    if (p->schema.has_entities)
+        return err_set(err, E_UNSUPPORTED,
+                       "releases that protect entities are not supported yet");
     for (size_t i = 0; i < p->n_counts; i++) {
         c[i].q = &p->counts[i];
         choice_init(&c[i].choice);

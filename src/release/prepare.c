@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "num/rat.h"
+#include "schema/owners.h"
 
 void prepared_init(struct prepared *p, struct session *s)
 {
@@ -169,15 +170,9 @@ enum status prepare_budget(struct prepared *p, struct err *err)
 static enum status read_neighbours(struct prepared *p, struct err *err)
 {
     const struct options *o = &p->session->opt;
-    if (str_is(o->neighbours, "change-one"))
-        p->schema.neighbours = CHANGE_ONE;
-    else if (str_is(o->neighbours, "add-drop-one"))
-        p->schema.neighbours = ADD_DROP_ONE;
-    else if (o->neighbours.n)
-        return err_set(err, E_VALUE,
-                       "neighbours must be add-drop-one or change-one, not "
-                       "\"%.*s\"",
-                       PSTR(o->neighbours));
+    if (o->neighbours.n && !schema_set_neighbours(&p->schema, o->neighbours))
+        return err_set(err, E_VALUE, "neighbours must be %s, not \"%.*s\"",
+                       NEIGHBOURS_KNOWN, PSTR(o->neighbours));
     u128 k;
     if (!o->order.n)
         return OK;
@@ -257,10 +252,12 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     for (size_t i = 0; i < o->public_.n; i++)
         TRY(schema_set_privacy(&p->schema, o->public_.p[i], PRIVACY_PUBLIC,
                                err));
+    TRY(read_neighbours(p, err));
+    TRY(schema_settle_owners(&p->schema, err));
     TRY(keep_enforced(p, err));
     if (!p->owner_view)
         schema_hide_guessed(&p->schema);
-    return read_neighbours(p, err);
+    return schema_check_lookups(&p->schema, err);
 }
 
 /* --- query ---------------------------------------------------------------- */
@@ -319,6 +316,14 @@ static enum status check_enums(const struct cq *q, struct err *err)
     return E_UNSUPPORTED;
 }
 
+/* A rule may name tables that nothing declares. */
+static enum status check_owned(const struct cq *q, struct err *err)
+{
+    for (uint32_t i = 0; i < q->n_atoms; i++)
+        TRY(schema_check_owned(q->schema, q->atoms[i].table, err));
+    return OK;
+}
+
 enum status prepare_query(struct prepared *p, struct str text, struct err *err)
 {
     p->text = str_copy(&p->arena, text);
@@ -333,6 +338,7 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
     for (size_t i = 0; i < p->n_counts; i++) {
         TRY(source_allows(p->source, p->counts[i].query, err));
         TRY(check_enums(p->counts[i].query, err));
+        TRY(check_owned(p->counts[i].query, err));
     }
     return OK;
 }

@@ -116,6 +116,18 @@ static bool same_degree(const struct degree *a, const struct degree *b)
            (!a->n_y || !memcmp(a->y, b->y, a->n_y * sizeof *a->y));
 }
 
+/* A second declaration of a key may list its columns in another order. */
+static void note_order(struct degree *have, const struct degree *d)
+{
+    if (!d->written)
+        return;
+    if (!have->written)
+        have->written = d->written;
+    else if (d->n_x &&
+             memcmp(have->written, d->written, d->n_x * sizeof *d->x) != 0)
+        have->orders_differ = true;
+}
+
 static enum status add_degree(struct schema *s, size_t table, struct degree d,
                               struct str text, struct err *err)
 {
@@ -127,6 +139,7 @@ static enum status add_degree(struct schema *s, size_t table, struct degree d,
     d.n_y = sorted_set(d.y, d.n_y);
     for (size_t i = 0; i < t->degrees.n; i++)
         if (same_degree(&t->degrees.p[i], &d)) {
+            note_order(&t->degrees.p[i], &d);
             t->degrees.p[i].is_key |= d.is_key;
             return OK;
         }
@@ -160,6 +173,9 @@ enum status table_add_whole(struct schema *s, size_t table, const uint32_t *x,
     d.x = copy_cols(s->arena, x, n_x);
     d.y = all_cols(s->arena, n);
     d.y_is_all = true;
+    d.written = is_key ? copy_cols(s->arena, x, n_x) : NULL;
+    if (is_key && !d.written)
+        return err_nomem(err);
     return add_degree(s, table, d, text, err);
 }
 
@@ -238,4 +254,21 @@ void degree_print(struct sb *b, const struct table *t, const struct degree *d)
         sb_cstr(b, " <= ");
         sb_u128(b, d->k);
     }
+}
+
+bool schema_set_neighbours(struct schema *s, struct str name)
+{
+    static const char *const names[] = {
+        [ADD_DROP_ONE] = "add-drop-one",
+        [CHANGE_ONE] = "change-one",
+        [ADD_DROP_ENTITY] = "add-drop-entity",
+        [CHANGE_ENTITY] = "change-entity",
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(name, names[i])) {
+            s->neighbours = (enum neighbours)i;
+            s->neighbours_given = true;
+            return true;
+        }
+    return false;
 }

@@ -34,16 +34,19 @@ struct column {
     size_t n_domain;
     bool own_domain; /* by its type or a CHECK, not by the policy: NULL is not
                         listed */
+    bool leads;      /* an ownership path reads it: see owners.h */
 };
 
 struct degree {
     uint32_t *x, *y; /* column positions from 0, rising, no repeats */
     size_t n_x, n_y;
-    u128 k;          /* >= 1 */
-    bool y_is_all;   /* said of rows: y is every column, also of a table whose
-                        columns are not known yet */
-    bool is_key;     /* declared as a key: identifies rows, not only values */
-    struct str text; /* as declared, for messages; may be empty */
+    u128 k;            /* >= 1 */
+    bool y_is_all;     /* said of rows: y is every column, also of a table whose
+                          columns are not known yet */
+    bool is_key;       /* declared as a key: identifies rows, not only values */
+    uint32_t *written; /* x in the order in which it was declared */
+    bool orders_differ; /* declared twice, in different orders */
+    struct str text;    /* as declared, for messages; may be empty */
 };
 
 /* A foreign key, for messages and the policy generator only: it never
@@ -53,6 +56,37 @@ struct foreign_key {
     size_t n_cols;
     struct str ref_table;
 };
+
+/* Where a policy says something, for messages. */
+struct place {
+    long line, column; /* from 1; 0: nowhere */
+};
+
+/* One entry of `owned_by`: rows belong to the row of `table` whose key is in
+ * their columns `via`. */
+struct owner_edge {
+    uint32_t *via; /* as written */
+    uint32_t
+        *key; /* columns of `table`, as many: set by schema_settle_owners */
+    size_t n;
+    struct str name;       /* of the table, as written */
+    struct str *key_names; /* `key:` as written; NULL: not given */
+    size_t n_key_names;
+    uint32_t table;
+    struct place at;
+};
+
+/* How the owner of a row is found: the row itself is the entity, or an edge
+ * leads to a row whose own path goes on. */
+struct owner_path {
+    int32_t edge;  /* of the table's owned_by; -1: the row itself */
+    uint32_t rest; /* path of the edge's table */
+    /* The entity it ends at belongs to others in turn: they own whatever it
+     * owns, so it need not be limited by itself. */
+    bool nested;
+};
+
+enum { MAX_OWNER_PATHS = 16 };
 
 enum privacy { PRIVACY_UNDECLARED, PRIVACY_PRIVATE, PRIVACY_PUBLIC };
 
@@ -68,9 +102,16 @@ struct table {
     bool is_refused;  /* a view or the like: known, but not to be queried */
     VEC(struct degree) degrees;
     VEC(struct foreign_key) fks;
+    /* owners.h */
+    bool is_entity;
+    bool owned_given; /* the policy says owned_by, perhaps of nobody */
+    VEC(struct owner_edge) owned_by;
+    VEC(uint32_t) not_owned;      /* columns that refer, but do not own */
+    VEC(struct owner_path) paths; /* by schema_settle_owners */
+    struct place at, entity_at;
 };
 
-enum neighbours { ADD_DROP_ONE, CHANGE_ONE };
+enum neighbours { ADD_DROP_ONE, CHANGE_ONE, ADD_DROP_ENTITY, CHANGE_ENTITY };
 
 /* The owner's limits on releases, as texts of the policy; empty: not said. The
  * ledger keeps and reads them (ledger/ledger.h). */
@@ -83,7 +124,11 @@ struct schema {
     struct arena *arena;
     VEC(struct table) tables;
     enum neighbours neighbours;
-    uint32_t order;     /* neighbours differ in at most this many rows */
+    bool neighbours_given;
+    bool has_entities;  /* the unit is an entity with its rows, not a row */
+    const char *policy; /* the file's name, for messages; may be NULL */
+    struct place neighbours_at;
+    uint32_t order; /* neighbours differ in at most this many rows, entities */
     struct str epsilon; /* budget of the policy file, decimal; empty: none */
     struct str delta;
     struct policy_limits limits;
@@ -173,5 +218,11 @@ enum status schema_read_budget(struct schema *s, struct str text,
                                const char *file, struct err *err) WARN_UNUSED;
 /* Constraint text of a degree: "patdoc: pat -> doc <= 3". */
 void degree_print(struct sb *b, const struct table *t, const struct degree *d);
+
+/* The names of enum neighbours, for messages. */
+#define NEIGHBOURS_KNOWN                                                       \
+    "add-drop-one, change-one, add-drop-entity or change-entity"
+/* By its name; false: there is no such one. */
+bool schema_set_neighbours(struct schema *s, struct str name);
 
 #endif

@@ -40,7 +40,7 @@ static bool is_plain(struct str s)
     return true;
 }
 
-static void name(struct sb *b, struct str s)
+void policy_name(struct sb *b, struct str s)
 {
     if (is_plain(s))
         sb_str(b, s);
@@ -48,13 +48,13 @@ static void name(struct sb *b, struct str s)
         scalar(b, s);
 }
 
-static void columns(struct sb *b, const struct table *t, const uint32_t *cols,
+void policy_columns(struct sb *b, const struct table *t, const uint32_t *cols,
                     size_t n)
 {
     sb_char(b, '[');
     for (size_t i = 0; i < n; i++) {
         sb_cstr(b, i ? ", " : "");
-        name(b, t->cols[cols[i]].name);
+        policy_name(b, t->cols[cols[i]].name);
     }
     sb_char(b, ']');
 }
@@ -90,7 +90,7 @@ static void write_keys(struct sb *b, const struct table *t)
         if (!is_written_key(t, d))
             continue;
         sb_cstr(b, seen++ ? ", " : "");
-        columns(b, t, d->x, d->n_x);
+        policy_columns(b, t, d->x, d->n_x);
     }
     sb_cstr(b, n == 1 ? "\n" : "]\n");
 }
@@ -102,7 +102,7 @@ static void write_not_null(struct sb *b, const struct table *t)
         if (!t->cols[i].not_null)
             continue;
         sb_cstr(b, n++ ? ", " : "    not_null: [");
-        name(b, t->cols[i].name);
+        policy_name(b, t->cols[i].name);
     }
     sb_cstr(b, n ? "]\n" : "");
 }
@@ -127,16 +127,16 @@ static void write_fks(struct sb *b, const struct table *t)
     for (size_t i = 0; i < t->fks.n; i++) {
         const struct foreign_key *f = &t->fks.p[i];
         sb_cstr(b, "    #   - {per: ");
-        columns(b, t, f->cols, f->n_cols);
+        policy_columns(b, t, f->cols, f->n_cols);
         sb_cstr(b, ", of: [");
         for (uint32_t c = 0, n = 0; c < t->n_cols; c++) {
             if (in_key(f, c))
                 continue;
             sb_cstr(b, n++ ? ", " : "");
-            name(b, t->cols[c].name);
+            policy_name(b, t->cols[c].name);
         }
         sb_cstr(b, "], k: 3}   # refers to ");
-        name(b, f->ref_table);
+        policy_name(b, f->ref_table);
         sb_char(b, '\n');
     }
 }
@@ -152,7 +152,7 @@ static void declare_columns(struct sb *b, const struct table *t)
                "    columns: [");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
-        name(b, t->cols[i].name);
+        policy_name(b, t->cols[i].name);
     }
     sb_cstr(b, "]\n");
 }
@@ -173,7 +173,7 @@ static void write_columns(struct sb *b, const struct table *t)
     sb_cstr(b, open ? "    # columns: {" : "    # columns: ");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
-        name(b, t->cols[i].name);
+        policy_name(b, t->cols[i].name);
         if (t->cols[i].type != T_UNKNOWN)
             sb_printf(b, "%s %s", open ? ":" : "", type_name(t->cols[i].type));
         else
@@ -190,7 +190,7 @@ static void table_name(struct sb *b, const struct table *t,
 {
     bool plain = is_plain(t->name) && is_plain(t->namespace_);
     if (!from || !from->is_outside) {
-        name(b, t->name);
+        policy_name(b, t->name);
         return;
     }
     struct sb both;
@@ -202,9 +202,10 @@ static void table_name(struct sb *b, const struct table *t,
         scalar(b, sb_view(&both));
 }
 
-static void write_table(struct sb *b, const struct table *t,
+static void write_table(struct sb *b, const struct schema *s, size_t table,
                         const struct src_table *from)
 {
+    const struct table *t = &s->tables.p[table];
     sb_cstr(b, "  ");
     table_name(b, t, from);
     sb_cstr(b, ":\n    privacy: private   # or public: everybody may know its "
@@ -212,6 +213,7 @@ static void write_table(struct sb *b, const struct table *t,
     write_columns(b, t);
     write_keys(b, t);
     write_not_null(b, t);
+    source_policy_owners(s, table, b);
     write_fks(b, t);
     sb_cstr(b, "    # rows_at_most: 1000000\n");
 }
@@ -225,9 +227,26 @@ static void write_refused(struct sb *b, const struct source *src)
         if (!t->refused)
             continue;
         sb_cstr(b, "  # not to be queried: ");
-        name(b, t->name);
+        policy_name(b, t->name);
         sb_printf(b, " is %s\n", t->refused);
     }
+}
+
+static void write_entities(struct sb *b, const struct schema *s)
+{
+    size_t n = 0;
+    sb_cstr(b, "# Protected is one row of these tables with all rows that are "
+               "theirs\n# (owned_by). add-drop-entity: one more or less; "
+               "change-entity: replaced.\n"
+               "neighbours: add-drop-entity\n"
+               "entities: [");
+    for (size_t i = 0; i < s->tables.n; i++) {
+        if (!s->tables.p[i].is_entity)
+            continue;
+        sb_cstr(b, n++ ? ", " : "");
+        policy_name(b, s->tables.p[i].name);
+    }
+    sb_cstr(b, "]\n");
 }
 
 void source_policy(const struct schema *s, const struct source *src,
@@ -240,15 +259,17 @@ void source_policy(const struct schema *s, const struct source *src,
            "# read. A table that is not listed is private. Declare only what "
            "holds for every state the data can\n"
            "# ever have: the noise is calibrated to it.\n"
-           "\n"
-           "# add-drop-one: a row more or less; change-one: a row replaced.\n"
-           "neighbours: add-drop-one\n"
-           "\n"
-           "tables:\n");
+           "\n");
+    if (s->has_entities)
+        write_entities(b, s);
+    else
+        sb_cstr(b, "# add-drop-one: a row more or less; change-one: a row "
+                   "replaced.\n"
+                   "neighbours: add-drop-one\n");
+    sb_cstr(b, "\ntables:\n");
     for (size_t i = 0; i < s->tables.n; i++)
         if (!s->tables.p[i].is_refused) {
-            write_table(b, &s->tables.p[i],
-                        src ? source_find_table(src, i) : NULL);
+            write_table(b, s, i, src ? source_find_table(src, i) : NULL);
             n++;
         }
     sb_cstr(b, n ? "" : "  {}\n");
