@@ -21,6 +21,7 @@ enum { LOOK = 40, ROUND = 1 << 14 };
 struct climb {
     const struct packing *p;
     double *x, *old, *x_sum, *x_from; /* proposal: of columns */
+    double *w, *tau;                  /* proposal: of groups: weight, step */
     double *y, *y_sum, *y_from;       /* proposal: of rows */
     double *row, *sigma;              /* proposal: loads, steps of y */
     double omega;                     /* proposal: balance of the steps */
@@ -36,9 +37,9 @@ struct climb {
 
 static bool climb_open(struct climb *k, const struct packing *p, struct mem *m)
 {
-    size_t c = p->cols, r = p->rows;
+    size_t c = p->cols, r = p->rows, g = p->groups;
     k->p = p;
-    k->bytes = (c * 2 + r) * sizeof(u128) + r * 8 + (c * 4 + r * 5) * 8;
+    k->bytes = (c * 2 + r) * sizeof(u128) + r * 8 + (c * 4 + g * 2 + r * 5) * 8;
     k->block = mem_alloc(m, k->bytes);
     if (!k->block)
         return false;
@@ -48,10 +49,20 @@ static bool climb_open(struct climb *k, const struct packing *p, struct mem *m)
     double *at = (double *)(k->yi + r); /* proposal */
     k->x = at, k->x_sum = at + c, k->x_from = at + 2 * c;
     k->old = at + 3 * c;
-    at += 4 * c;
+    k->w = at + 4 * c, k->tau = at + 4 * c + g;
+    at += 4 * c + 2 * g;
     k->y = at, k->y_sum = at + r, k->y_from = at + 2 * r;
     k->row = at + 3 * r, k->sigma = at + 4 * r;
     return true;
+}
+
+static unsigned widest(const struct packing *p, uint32_t g)
+{
+    unsigned most = 1;
+    for (uint32_t c = p->first[g]; c < p->first[g + 1]; c++)
+        if (p->start[c + 1] - p->start[c] > most)
+            most = p->start[c + 1] - p->start[c];
+    return most;
 }
 
 /* Starts at nothing, without prices; sigma is 1 over the row's weight. */
@@ -61,12 +72,11 @@ static void climb_begin(struct climb *k)
     k->omega = 1;
     k->best = (struct pack_interval){0, U128_MAX};
     for (uint32_t g = 0; g < p->groups; g++) {
-        double w = (double)p->weight[g] / (double)p->t; /* proposal */
-        for (uint32_t c = p->first[g]; c < p->first[g + 1]; c++) {
-            k->x[c] = 0;
+        k->w[g] = (double)p->weight[g] / (double)p->t;
+        k->tau[g] = k->w[g] / widest(p, g);
+        for (uint32_t c = p->first[g]; c < p->first[g + 1]; c++)
             for (uint32_t i = p->start[c]; i < p->start[c + 1]; i++)
-                k->sigma[p->owner[i]] += w;
-        }
+                k->sigma[p->owner[i]] += k->w[g];
     }
     for (uint32_t u = 0; u < p->rows; u++)
         k->sigma[u] = 1 / fmax(k->sigma[u], 1e-300);
@@ -102,23 +112,13 @@ static void project(double *x, uint32_t n, double w) /* proposal */
         x[i] = fmax(x[i] - cut, 0);
 }
 
-static unsigned widest(const struct packing *p, uint32_t g)
-{
-    unsigned most = 1;
-    for (uint32_t c = p->first[g]; c < p->first[g + 1]; c++)
-        if (p->start[c + 1] - p->start[c] > most)
-            most = p->start[c + 1] - p->start[c];
-    return most;
-}
-
 /* Prices the columns of a group, moves them, and adds 2 new - old to the
  * rows. */
 static void step_group(struct climb *k, uint32_t g)
 {
     const struct packing *p = k->p;
     uint32_t from = p->first[g], to = p->first[g + 1];
-    double w = (double)p->weight[g] / (double)p->t; /* proposal */
-    double tau = k->omega * w / widest(p, g);       /* proposal */
+    double tau = k->omega * k->tau[g]; /* proposal */
     for (uint32_t c = from; c < to; c++) {
         double price = 0; /* proposal */
         for (uint32_t i = p->start[c]; i < p->start[c + 1]; i++)
@@ -126,7 +126,7 @@ static void step_group(struct climb *k, uint32_t g)
         k->old[c] = k->x[c];
         k->x[c] += tau * (1 - price);
     }
-    project(k->x + from, to - from, w);
+    project(k->x + from, to - from, k->w[g]);
     for (uint32_t c = from; c < to; c++) {
         double more = 2 * k->x[c] - k->old[c]; /* proposal */
         for (uint32_t i = p->start[c]; i < p->start[c + 1]; i++)
@@ -135,12 +135,33 @@ static void step_group(struct climb *k, uint32_t g)
     }
 }
 
+/* The same for groups of one column each, which is most often so. */
+static void step_columns(struct climb *k)
+{
+    const struct packing *p = k->p;
+    const uint32_t *owner = p->owner;
+    for (uint32_t c = 0; c < p->cols; c++) {
+        uint32_t from = p->start[c], to = p->start[c + 1];
+        double price = 0, old = k->x[c]; /* proposal */
+        for (uint32_t i = from; i < to; i++)
+            price += k->y[owner[i]];
+        double x = old + k->omega * k->tau[c] * (1 - price); /* proposal */
+        x = x < 0 ? 0 : x > k->w[c] ? k->w[c] : x;
+        for (uint32_t i = from; i < to; i++)
+            k->row[owner[i]] += 2 * x - old;
+        k->x[c] = x;
+        k->x_sum[c] += x;
+    }
+}
+
 static void step(struct climb *k)
 {
     const struct packing *p = k->p;
     for (uint32_t u = 0; u < p->rows; u++)
         k->row[u] = 0;
-    for (uint32_t g = 0; g < p->groups; g++)
+    if (p->groups == p->cols)
+        step_columns(k);
+    for (uint32_t g = 0; p->groups != p->cols && g < p->groups; g++)
         step_group(k, g);
     for (uint32_t u = 0; u < p->rows; u++) {
         double y = k->y[u] + k->sigma[u] / k->omega * (k->row[u] - 1);
@@ -191,7 +212,7 @@ static void balance(struct climb *k)
     for (uint32_t g = 0; g < p->groups; g++)
         for (uint32_t c = p->first[g]; c < p->first[g + 1]; c++) {
             double d = k->x[c] - k->x_from[c]; /* proposal */
-            dx += d * d * widest(p, g) / (double)p->weight[g] * (double)p->t;
+            dx += d * d / k->tau[g];
         }
     for (uint32_t u = 0; u < p->rows; u++) {
         double d = k->y[u] - k->y_from[u]; /* proposal */

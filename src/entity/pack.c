@@ -269,6 +269,26 @@ static void sum_one_owner(const struct pack *p, uint64_t t,
     out->lo = out->hi = sum << PACK_UNIT;
 }
 
+/* PRIVACY: below the floor a light entity might be heavy, so it is lowered
+ * first. */
+static enum status lower_floor(struct pack *p, uint64_t t, struct err *err)
+{
+    while (t < p->in.floor) {
+        u128 before = p->in.floor;
+        if (!p->opt.lower)
+            return err_internal(err, "pack_value");
+        arena_fini(&p->arena);
+        p->in.entities = 0; /* nothing is left if this fails */
+        TRY(p->opt.lower(p->opt.from, &p->in, err));
+        if (!sound(&p->in) || p->in.floor >= before)
+            return err_internal(err, "lower_floor");
+        p->total = 0;
+        if (!prepare(p))
+            return err_nomem(err);
+    }
+    return OK;
+}
+
 enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
                        struct err *err)
 {
@@ -277,8 +297,9 @@ enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
             *out = p->value[i];
             return OK;
         }
-    if (t == 0 || t > PACK_T_MAX || t < p->in.floor)
+    if (t == 0 || t > PACK_T_MAX)
         return err_internal(err, "pack_value");
+    TRY(lower_floor(p, t, err));
     if (p->in.k == 1 && !p->in.answer)
         sum_one_owner(p, t, out);
     else if (nothing_cut(p, t))

@@ -53,6 +53,10 @@ struct pack_interval {
 struct pack_options {
     bool (*cancelled)(void *ctx);
     void *ctx;
+    /* Lists again with a smaller floor, for values below it; NULL if the floor
+     * is 0. What `in` pointed to before may be gone then. */
+    enum status (*lower)(void *from, struct pack_input *in, struct err *err);
+    void *from;
 };
 
 struct pack;
@@ -63,7 +67,7 @@ void pack_close(struct pack *p);
 
 /* Is every value exact (lo = hi)? Known from k and the kind of query. */
 bool pack_exact(unsigned k, bool witnesses);
-/* The interval of Q(D, t), 1 <= t <= PACK_T_MAX and t >= floor. Remembered.
+/* The interval of Q(D, t), 1 <= t <= PACK_T_MAX. Remembered.
  * Fails only for want of memory, or when cancelled. */
 enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
                        struct err *err) WARN_UNUSED;

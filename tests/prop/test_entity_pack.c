@@ -322,6 +322,64 @@ static void light_owners_may_be_unnamed(void **state)
     }
 }
 
+/* Lists again with half the floor. */
+struct listing {
+    struct made all, now;
+    const struct pack *loads;
+    unsigned times;
+};
+
+static void list_above(struct listing *l, u128 floor)
+{
+    l->now = l->all;
+    l->now.in.ids = l->now.ids, l->now.in.weight = l->now.weight;
+    l->now.in.floor = floor;
+    for (size_t j = 0; j < l->all.in.n * l->all.in.k; j++)
+        if (pack_load(l->loads, l->all.ids[j]) <= floor)
+            l->now.ids[j] = PACK_NONE;
+}
+
+static enum status lower(void *from, struct pack_input *in, struct err *err)
+{
+    struct listing *l = from;
+    (void)err;
+    l->times++;
+    list_above(l, l->now.in.floor / 2);
+    *in = l->now.in;
+    return OK;
+}
+
+static void floors_are_lowered(void **state)
+{
+    (void)state;
+    unsigned times = 0;
+    for (unsigned i = 0; i < test_size(300); i++) {
+        struct listing l = {0};
+        struct mem m;
+        struct pack *p, *q;
+        struct err err;
+        struct pack_interval v, w;
+        make(&l.all, 2 + i % 2, false);
+        l.all.in.ids = l.all.ids, l.all.in.weight = l.all.weight;
+        mem_init(&m, 0);
+        assert_int_equal(pack_open(&m, &l.all.in, NULL, &p, &err), OK);
+        l.loads = p;
+        list_above(&l, 1 << below(6));
+        struct pack_options opt = {.lower = lower, .from = &l};
+        assert_int_equal(pack_open(&m, &l.now.in, &opt, &q, &err), OK);
+        for (uint64_t t = 64; t > 0; t /= 2) {
+            assert_int_equal(pack_value(p, t, &v, &err), OK);
+            assert_true(pack_above_value(q, t) >= v.lo);
+            assert_int_equal(pack_value(q, t, &w, &err), OK);
+            assert_true(v.lo <= w.hi && w.lo <= v.hi);
+        }
+        times += l.times;
+        pack_close(q);
+        pack_close(p);
+    }
+    assert_true(times > 100);
+}
+
 static enum status work(struct mem *m, void *with, struct err *err)
 {
     struct pack *p;
@@ -362,6 +420,7 @@ int main(void)
         cmocka_unit_test(large_numbers),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(light_owners_may_be_unnamed),
+        cmocka_unit_test(floors_are_lowered),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
