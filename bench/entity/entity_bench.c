@@ -109,11 +109,14 @@ static void open_voting(struct voting *v, struct pack *p, unsigned k,
 {
     struct guarantee g;
     struct err err;
+    mpq_t tenth;
+    mpq_init(tenth);
+    mpq_set_ui(tenth, 1, 10);
     struct elect_question q = {.owners = k,
                                .exact = pack_exact(k, false),
                                .bound = U128_INF,
                                .order = 1,
-                               .lost_percent = 10};
+                               .lost = tenth};
     guarantee_init(&g);
     mpq_set_d(g.epsilon, round(epsilon * 10));
     mpq_set_ui(v->divisor[0], 1, 10);
@@ -123,6 +126,7 @@ static void open_voting(struct voting *v, struct pack *p, unsigned k,
         elect_divisor(&v->e, j, v->divisor[j]);
     struct score_grid grid = {v->e.n, v->e.grid, v->divisor, v->e.cap};
     must(entity_scores(p, k, &grid, v->score, &err), &err);
+    mpq_clear(tenth);
     guarantee_fini(&g);
 }
 

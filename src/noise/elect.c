@@ -24,7 +24,7 @@ static const struct elect_constants {
     {false, {2, 5}, {9, 5}, 2}, /* several */
 };
 static const struct share elect_rho = {1, 16};
-enum { CAP_SLACK = 20, PERCENT = 100 };
+enum { CAP_SLACK = 20 };
 
 static const struct elect_constants *constants_of(const struct election *e)
 {
@@ -129,10 +129,10 @@ static void split(const struct guarantee *g, struct election *e)
     enum privacy_kind kind = e->concentrated ? PRIVACY_ZCDP : PRIVACY_PURE;
     e->answer.kind = e->lost.kind = kind;
     divide_price(g, e->q.order, all);
-    mpq_set(part, all);
-    multiply(part, e->q.lost_percent, PERCENT);
-    mpq_set(price_of(&e->lost), part);
-    mpq_sub(all, all, part);
+    if (e->q.lost) {
+        mpq_mul(price_of(&e->lost), all, e->q.lost);
+        mpq_sub(all, all, price_of(&e->lost));
+    }
     mpq_set(part, all);
     multiply(part, s.num, s.den);
     weigh(e, part);
@@ -159,8 +159,10 @@ enum status elect_plan(const struct guarantee *g,
                        struct err *err)
 {
     TRY(noise_check_guarantee(g, err));
-    if (q->owners == 0 || q->order == 0 || q->lost_percent >= PERCENT ||
-        (q->owners == 1 && !q->exact) || (q->vector && q->owners > 1))
+    if (q->owners == 0 || q->order == 0 || (q->owners == 1 && !q->exact) ||
+        (q->lost &&
+         (mpq_sgn(q->lost) <= 0 || mpq_cmp_ui(q->lost, 1, 1) >= 0)) ||
+        (q->vector && q->owners > 1))
         return err_internal(err, "elect_plan");
     out->q = *q;
     out->concentrated = g->kind == PRIVACY_ZCDP;
@@ -169,6 +171,7 @@ enum status elect_plan(const struct guarantee *g,
     const struct share *l = &constants_of(out)->lambda;
     mpq_set_ui(out->lambda, l->num, l->den);
     split(g, out);
+    out->q.lost = NULL;
     if (q->owners > 1)
         set_cap(out);
     return OK;
@@ -219,12 +222,17 @@ enum status elect_noise(const struct election *e, unsigned j, struct noise *out,
                      twice ? 2 * times * times : times * times, out, err);
 }
 
+bool elect_tells_lost(const struct election *e)
+{
+    return mpq_sgn(e->concentrated ? e->lost.rho : e->lost.epsilon) > 0;
+}
+
 /* PRIVACY: one owner: 1. Several: m(2T) - m(T) moves within [-T, 2T], or by
  * 3T where an entity is changed, and 3T/64 with inexact values (claim 15). */
 enum status elect_lost_noise(const struct election *e, unsigned j,
                              struct noise *out, struct err *err)
 {
-    if (e->q.lost_percent == 0)
+    if (!elect_tells_lost(e))
         return err_internal(err, "elect_lost_noise");
     if (e->q.owners == 1)
         return noise_for(&e->lost, 1, 1, 1, out, err);

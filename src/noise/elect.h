@@ -27,7 +27,8 @@ struct elect_question {
     unsigned order;  /* entities in which neighbours differ, at least 1 */
     bool change;     /* they are changed, not inserted or deleted */
     bool vector;     /* one owner: groups, an entity's vector has norm T */
-    unsigned lost_percent; /* of the price, for elect_lost; 0: none */
+    mpq_srcptr lost; /* share of the price for elect_lost, below 1; NULL: none.
+                        Read by elect_plan only */
 };
 
 struct election {
@@ -79,6 +80,7 @@ enum status elect_answer(const struct election *e, unsigned j,
  * T, plus noise; several: m(2T) - m(T), which is at most what was cut, plus
  * noise.
  */
+bool elect_tells_lost(const struct election *e);
 enum status elect_lost_noise(const struct election *e, unsigned j,
                              struct noise *out, struct err *err) WARN_UNUSED;
 enum status elect_lost(const struct election *e, unsigned j,

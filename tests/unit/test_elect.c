@@ -20,6 +20,17 @@
 static const struct elect_question one_owner = {
     .owners = 1, .exact = true, .bound = U128_INF, .order = 1};
 
+static mpq_srcptr tenth(void)
+{
+    static mpq_t v;
+    static bool made;
+    if (!made)
+        mpq_init(v);
+    made = true;
+    mpq_set_ui(v, 1, 10);
+    return v;
+}
+
 static void plan(const char *epsilon, const char *rho,
                  const struct elect_question *q, struct election *out)
 {
@@ -94,7 +105,7 @@ static void prices(void **state)
     plan("1", NULL, &q, &e);
     same(e.e1, 1, 4), same(e.answer.epsilon, 3, 4);
     elect_fini(&e);
-    q.lost_percent = 10;
+    q.lost = tenth();
     plan("1", NULL, &q, &e);
     same(e.e1, 9, 40), same(e.answer.epsilon, 27, 40);
     same(e.lost.epsilon, 1, 10);
@@ -118,7 +129,7 @@ static void prices_in_rho(void **state)
         struct elect_question q = one_owner;
         mpq_t sum, share;
         mpq_inits(sum, share, NULL);
-        q.change = change, q.lost_percent = 10;
+        q.change = change, q.lost = tenth();
         plan(NULL, "1/2", &q, &e);
         assert_true(e.concentrated);
         mpq_mul(sum, e.e1, e.e1);
@@ -324,7 +335,7 @@ static void scales(void **state)
     (void)state;
     struct election e;
     struct elect_question q = one_owner;
-    q.lost_percent = 10;
+    q.lost = tenth();
     plan("1", NULL, &q, &e); /* T = 12 at 6 */
     assert_int_equal(e.grid[6], 12);
     scale_is(&e, 6, false, 12 * 40, 27);
