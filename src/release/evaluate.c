@@ -1,6 +1,8 @@
 /* Loading and counting: see evaluate.h. */
 #include "release/evaluate.h"
 
+#include "entity/own.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -81,6 +83,32 @@ static struct atom *new_atom(struct prepared *p, const struct atom *like,
     return at;
 }
 
+struct owned_atoms {
+    struct prepared *p;
+    struct cq *load;
+};
+
+static struct atom *owned_atom(void *ctx, uint32_t table)
+{
+    struct owned_atoms *x = ctx;
+    struct atom *at = atom_of(x->load, table);
+    struct atom like = {.table = table,
+                        .n_args = (uint32_t)x->p->schema.tables.p[table].n_cols,
+                        .rowid = -1};
+    return at ? at : new_atom(x->p, &like, x->load);
+}
+
+/* The columns by which owners are found, of all tables on the way to them. */
+static enum status want_owners(struct prepared *p, struct cq *load,
+                               struct err *err)
+{
+    struct owned_atoms x = {p, load};
+    for (size_t i = 0; p->schema.has_entities && i < p->n_counts; i++)
+        TRY(owners_want(&p->schema, p->counts[i].query, owned_atom, &x,
+                        &p->arena, err));
+    return OK;
+}
+
 /* A query that is good for one thing, to say which columns to load: an atom
  * for each table of the request. */
 static enum status wanted(struct prepared *p, struct cq *out, struct err *err)
@@ -98,7 +126,7 @@ static enum status wanted(struct prepared *p, struct cq *out, struct err *err)
             want_atom(&q->atoms[k], at);
         }
     }
-    return OK;
+    return want_owners(p, out, err);
 }
 
 /* Would the rows of the query's tables, as many as declared bounds allow, take
@@ -133,7 +161,10 @@ static enum status use_sql(struct prepared *p, bool *out, struct err *err)
 {
     struct str name = p->session->opt.engine;
     *out = str_is(name, "sql");
-    if (!str_is(name, "auto") || p->keys_found)
+    if (p->schema.has_entities && *out)
+        return err_set(err, E_UNSUPPORTED,
+                       "entities are counted by the embedded engine only");
+    if (p->schema.has_entities || !str_is(name, "auto") || p->keys_found)
         return OK;
     for (size_t i = 0; !*out && i < p->n_counts; i++)
         TRY(prefers_sql(p, p->counts[i].query, out, err));
@@ -197,8 +228,10 @@ struct loading {
 static enum status loading_make(struct prepared *p, struct loading *l,
                                 struct err *err)
 {
-    l->n = 2 * p->n_counts;
-    l->asked = NEWS(&p->arena, const struct cq *, l->n);
+    /* PRIVACY: owners are found in whole tables; a filter would make many of
+     * one. */
+    l->n = p->schema.has_entities ? 0 : 2 * p->n_counts;
+    l->asked = NEWS(&p->arena, const struct cq *, 2 * p->n_counts + 1);
     if (!l->asked)
         return err_nomem(err);
     for (size_t i = 0; i < p->n_counts; i++) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "entity/view.h"
 #include "num/rat.h"
 #include "schema/owners.h"
 
@@ -343,6 +344,14 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
     return OK;
 }
 
+static enum status complete(struct count *q, struct err *err)
+{
+    struct arena *a = &q->p->arena;
+    TRY(complete_query(a, q->query, &q->owners, err));
+    TRY(view_fits(q->query, &q->owners, err));
+    return entity_bound(a, q->query, &q->owners, &q->entity, err);
+}
+
 enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
 {
     struct bound_options opt = {.want_lower = thorough,
@@ -359,6 +368,8 @@ enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
         struct count *q = &p->counts[i];
         TRY(bound_analyze(&p->arena, q->query, &opt, &q->bound, err));
         q->normal = q->bound.simplified;
+        if (p->schema.has_entities)
+            TRY(complete(q, err));
     }
     return OK;
 }

@@ -9,6 +9,7 @@
 #define RELEASE_PREPARE_H
 
 #include "bound/bound.h"
+#include "entity/static_bound.h"
 #include "release/session.h"
 #include "sql/sql.h"
 
@@ -19,6 +20,9 @@ struct count {
     struct cq *query;        /* as written */
     const struct cq *normal; /* after chase and core; NULL: not bounded yet */
     struct bound bound;
+    /* with entities: whose results these are, and what one entity changes */
+    struct completion owners;
+    struct entity_bound entity;
 };
 
 /* A column of a public table whose values are keys of GROUP BY. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/entity_report.h"
 #include "report/analysis.h"
 #include "release/answer.h"
 #include "release/counts.h"
@@ -187,6 +188,7 @@ void analysis_json(struct json *j, struct count *q)
     json_relations(j, q);
     json_witness(j, q);
     json_advice(j, b);
+    entity_json(j, q);
     json_key(j, "explanation");
     json_str(j, b->explanation);
 }
@@ -283,6 +285,7 @@ void analysis_text(struct sb *b, struct count *q)
         text_constraints(b, x->advice[i].constraint);
         sb_printf(b, " would bound it by %.*s\n", PSTR(x->advice[i].upper));
     }
+    entity_text(b, q);
     if (x->explanation.n)
         sb_printf(b, "why\n%.*s\n", PSTR(x->explanation));
 }

@@ -4,6 +4,7 @@
 #include "num/rat.h"
 #include "report/analysis.h"
 #include "release/answer.h"
+#include "report/entity_report.h"
 
 enum { SHOW_STEPS = 8 };
 
@@ -213,11 +214,35 @@ static enum status compute(struct count *q, mpq_srcptr beta,
     return st;
 }
 
+/* With entities no noise is calibrated to rows. */
+static enum status entity_sensitivity(struct count *q, struct evaluated *data,
+                                      struct json *j, struct sb *text,
+                                      struct err *err)
+{
+    struct engine e;
+    u128 count = 0;
+    TRY(evaluate_open(q->p, data, q->query, &e, err));
+    enum status st = evaluate_count(&e, &count, err);
+    engine_close(&e);
+    if (st != OK)
+        return st;
+    json_key(j, "count");
+    json_u128(j, count);
+    json_key(j, "query");
+    json_str(j, cq_text(&q->p->arena, q->query));
+    sb_cstr(text, "count                 ");
+    sb_u128(text, count);
+    sb_char(text, '\n');
+    return entity_values(q, data, j, text, err);
+}
+
 enum status sensitivity_report(struct count *q, struct evaluated *data,
                                struct json *j, struct sb *text, struct err *err)
 {
     struct sens s = {0};
     mpq_t beta;
+    if (q->p->schema.has_entities)
+        return entity_sensitivity(q, data, j, text, err);
     mpq_init(beta);
     enum status st = read_beta(q->p, beta, err);
     if (st == OK)

@@ -458,10 +458,10 @@ enum status schema_settle_owners(struct schema *s, struct err *err)
     if (!x.mark)
         return err_nomem(err);
     TRY(check_tables(&x));
-    for (size_t i = 0; i < s->tables.n; i++) {
+    for (size_t i = 0; i < s->tables.n; i++)
         s->tables.p[i].paths.n = 0;
+    for (size_t i = 0; i < s->tables.n; i++)
         TRY(find_paths(&x, (uint32_t)i));
-    }
     mark_columns(s);
     return OK;
 }

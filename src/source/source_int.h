@@ -151,4 +151,13 @@ void policy_columns(struct sb *b, const struct table *t, const uint32_t *cols,
  * unless the schema has entities. */
 void source_policy_owners(const struct schema *s, size_t table, struct sb *b);
 
+/* --- policy.c, policy_owners.c ------------------------------------------- */
+/* A name, quoted where YAML asks for it; a list of columns. */
+void policy_name(struct sb *b, struct str s);
+void policy_columns(struct sb *b, const struct table *t, const uint32_t *cols,
+                    size_t n);
+/* owned_by and not_owned of a table, as its foreign keys suggest; nothing
+ * unless the schema has entities. */
+void source_policy_owners(const struct schema *s, size_t table, struct sb *b);
+
 #endif

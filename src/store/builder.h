@@ -52,6 +52,7 @@ struct builder {
     struct dict dict;
     enum cell_state state;
     struct store_odd odd;
+    VEC(struct store_raw) raw; /* ghost.c; rows as loaded */
 };
 
 struct store_loader {
@@ -97,12 +98,21 @@ static inline enum status loader_end_row(struct store_loader *l,
     l->n_rows++;
     return OK;
 }
+/* ghost.c: keeps the bytes of the current row's cell if it may lead to an
+ * owner; takes that back; and, before rows are dropped, keeps what they and
+ * such cells say of owners. */
+enum status loader_keep_raw(struct store_loader *l, struct builder *b,
+                            struct str s, struct err *err) WARN_UNUSED;
+void loader_forget_raw(const struct store_loader *l, struct builder *b);
+enum status loader_keep_ghosts(struct store_loader *l,
+                               struct err *err) WARN_UNUSED;
 /* drop.c: takes the rows that do not exist out of all columns. */
 enum status loader_drop_rows(struct store_loader *l,
                              struct err *err) WARN_UNUSED;
 
-/* A value that no type of dpcount has (a BLOB): by the cell rule. */
-enum status cell_ill_typed(struct store_loader *l, size_t i,
+/* A value that its column does not take (a BLOB): by the cell rule. raw: its
+ * bytes, by which owners may still be found. */
+enum status cell_ill_typed(struct store_loader *l, size_t i, struct str raw,
                            struct err *err) WARN_UNUSED;
 enum status cell_null(struct store_loader *l, size_t i,
                       struct err *err) WARN_UNUSED;

@@ -61,9 +61,11 @@ enum status cell_null(struct store_loader *l, size_t i, struct err *err)
     return put_null(l, b, err);
 }
 
-enum status cell_ill_typed(struct store_loader *l, size_t i, struct err *err)
+enum status cell_ill_typed(struct store_loader *l, size_t i, struct str raw,
+                           struct err *err)
 {
     mark(l, &l->cols[i], CELL_CONVERTED);
+    TRY(loader_keep_raw(l, &l->cols[i], raw, err));
     return put_null(l, &l->cols[i], err);
 }
 
@@ -77,7 +79,7 @@ static enum status bad_text(struct store_loader *l, struct builder *b,
     l->scratch_uses = 0;
     if (!room)
         return store_nomem(l->st->mem, err);
-    return cell_ill_typed(l, (size_t)(b - l->cols), err);
+    return cell_ill_typed(l, (size_t)(b - l->cols), s, err);
 }
 
 /* The text that printing an integer gives: no sign but "-", no zeros before
@@ -284,8 +286,13 @@ enum status cell_value(struct store_loader *l, size_t i, const struct value *v,
     case T_TIME:
         break;
     }
-    if (b->want != v->type)
-        return cell_ill_typed(l, i, err);
+    if (b->want != v->type) {
+        struct sb text;
+        sb_init(&text, scratch(l));
+        value_print(&text, v);
+        return text.failed ? store_nomem(l->st->mem, err)
+                           : cell_ill_typed(l, i, sb_view(&text), err);
+    }
     if (b->mode != B_GUARD)
         b->i64[l->n_rows] = v->i;
     return OK;

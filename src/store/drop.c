@@ -49,8 +49,10 @@ void loader_restart_row(struct store_loader *l)
 {
     if (!l->odd)
         return;
-    for (size_t i = 0; i < l->n_cols; i++)
+    for (size_t i = 0; i < l->n_cols; i++) {
         l->cols[i].state = CELL_FINE;
+        loader_forget_raw(l, &l->cols[i]);
+    }
     l->odd = false;
 }
 

@@ -218,7 +218,9 @@ enum status store_load_end(struct store_loader *l, struct err *err)
     struct store *st = l->st;
     struct store_table *t = &st->tables[l->table];
     store_table_clear(st, l->table);
-    enum status s = loader_drop_rows(l, err);
+    enum status s = loader_keep_ghosts(l, err);
+    if (s == OK)
+        s = loader_drop_rows(l, err);
     t->n_rows = l->n_rows;
     t->n_dropped = l->n_dropped;
     for (size_t i = 0; s == OK && i < l->n_cols; i++) {

@@ -57,7 +57,7 @@ void store_table_clear(struct store *st, size_t table)
                  null_words(n) * sizeof *c->nulls);
         *c = (struct store_column){0};
     }
-    t->n_rows = t->n_dropped = 0;
+    t->n_rows = t->n_dropped = t->n_ghosts = 0;
     t->loaded = false;
 }
 

@@ -31,6 +31,12 @@ struct store_odd {
     size_t first;       /* the first row with one, from 1; 0: none */
 };
 
+/* A cell that is not of its column's declared type, as the source has it. */
+struct store_raw {
+    size_t row;
+    struct str text;
+};
+
 struct store_column {
     bool present;
     enum type type; /* never T_UNKNOWN once loaded */
@@ -45,10 +51,17 @@ struct store_column {
                        * numbers    of a dictionary are T_INT cell by cell */
     const uint64_t *nulls;
     struct store_odd odd;
+    /* OWNER: of columns by which owners are found (`leads` in the schema): what
+     * the cell rule took away. raw: by rising row; ghosts: the cells of rows
+     * that do not exist, ill-typed ones as texts. */
+    const struct store_raw *raw;
+    size_t n_raw;
+    const struct value *ghosts; /* n_ghosts of the table */
 };
 
 struct store_table {
     size_t n_rows;
+    size_t n_ghosts;  /* rows that do not exist, if some column `leads` */
     size_t n_dropped; /* OWNER: rows that do not exist by the cell rule */
     struct store_column *cols; /* as many as the schema's table has */
     size_t n_cols;

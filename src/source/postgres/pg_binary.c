@@ -37,7 +37,8 @@ static enum status moment(struct store_loader *l, size_t i, int64_t v,
                           struct err *err)
 {
     if (v != INT64_MAX && v > INT64_MAX - epoch_micros)
-        return cell_ill_typed(l, i, err);
+        return cell_ill_typed(l, i, (struct str){(const char *)&v, sizeof v},
+                              err);
     return typed(l, i, T_TIMESTAMP,
                  shift(v, epoch_micros, INT64_MIN, INT64_MAX), err);
 }

@@ -37,6 +37,14 @@ static enum status text_cell(struct store_loader *l, sqlite3_value *v, size_t i,
     return cell_text(l, i, s, err);
 }
 
+static enum status blob_cell(struct store_loader *l, sqlite3_value *v, size_t i,
+                             struct err *err)
+{
+    const char *p = sqlite3_value_blob(v); /* NULL: it is empty */
+    struct str s = {p ? p : "", (size_t)sqlite3_value_bytes(v)};
+    return cell_ill_typed(l, i, s, err);
+}
+
 /*
  * By sqlite3_value_*, which only look, where each sqlite3_column_* finds the
  * row's cell and the connection's state again: half the time of a cell. The
@@ -56,8 +64,8 @@ static enum status load_cell(struct store_loader *l, sqlite3_stmt *st, size_t i,
         return cell_null(l, i, err);
     case SQLITE_TEXT:
         return text_cell(l, v, i, err);
-    default: /* a BLOB */
-        return cell_ill_typed(l, i, err);
+    default:
+        return blob_cell(l, v, i, err);
     }
 }
 

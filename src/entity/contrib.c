@@ -1,0 +1,303 @@
+/* Contributions: see contrib.h. */
+#include "entity/contrib.h"
+
+#include <string.h>
+
+#include "entity/lookup.h"
+
+struct contrib {
+    struct mem *mem;
+    struct arena arena;
+    const struct cq *q;
+    const struct completion *c;
+    struct contrib_options opt;
+    struct owners *owners;
+    struct owner_view view;
+    const uint32_t *whole[MAX_OWNERS]; /* ids that each owner variable reads */
+    uint32_t *mapped[MAX_OWNERS];      /* with light owners as one */
+    size_t n_mapped[MAX_OWNERS];
+    u128 *has; /* by entity: at most; with several owners */
+    uint64_t entities;
+    /* tuples */
+    struct arena keys; /* of answers */
+    struct map answers;
+    uint32_t *ids, *answer;
+    u128 *weight;
+    size_t n, cap;
+    struct pack_input in;
+};
+
+static bool witnesses(const struct contrib *x)
+{
+    return !x->c->determined;
+}
+
+static void drop_tuples(struct contrib *x)
+{
+    size_t k = x->c->k ? x->c->k : 1;
+    mem_free(x->mem, x->ids, x->cap * k * sizeof *x->ids);
+    mem_free(x->mem, x->answer, x->cap * sizeof *x->answer);
+    mem_free(x->mem, x->weight, x->cap * sizeof *x->weight);
+    arena_fini(&x->keys);
+    x->ids = x->answer = NULL;
+    x->weight = NULL;
+    x->n = x->cap = 0;
+    map_init(&x->answers, &x->keys);
+}
+
+void contrib_close(struct contrib *x)
+{
+    if (!x)
+        return;
+    struct mem *m = x->mem;
+    drop_tuples(x);
+    for (unsigned i = 0; i < MAX_OWNERS; i++)
+        mem_free(m, x->mapped[i], x->n_mapped[i] * sizeof *x->mapped[i]);
+    size_t n = x->owners ? owners_count(x->owners) : 0;
+    mem_free(m, x->has, (n + 1) * sizeof *x->has);
+    owners_free(x->owners);
+    arena_fini(&x->arena);
+    mem_free(m, x, sizeof *x);
+}
+
+const struct pack_input *contrib_input(const struct contrib *x)
+{
+    return &x->in;
+}
+
+uint64_t contrib_entities(const struct contrib *x)
+{
+    return x->entities;
+}
+
+/* --- tuples --------------------------------------------------------------- */
+
+/* All three or none, since they are freed by one capacity. */
+static enum status make_room(struct contrib *x, struct err *err)
+{
+    size_t k = x->c->k ? x->c->k : 1;
+    size_t old = x->cap, new = old ? old + old / 2 : 1024;
+    if (x->n < x->cap)
+        return OK;
+    uint32_t *ids = mem_alloc(x->mem, new *k * sizeof *ids);
+    uint32_t *answer = ids ? mem_alloc(x->mem, new * sizeof *answer) : NULL;
+    u128 *weight = answer ? mem_alloc(x->mem, new * sizeof *weight) : NULL;
+    if (!weight) {
+        mem_free(x->mem, ids, new *k * sizeof *ids);
+        mem_free(x->mem, answer, new * sizeof *answer);
+        return store_nomem(x->mem, err);
+    }
+    if (old) {
+        memcpy(ids, x->ids, old * k * sizeof *ids);
+        memcpy(answer, x->answer, old * sizeof *answer);
+        memcpy(weight, x->weight, old * sizeof *weight);
+    }
+    mem_free(x->mem, x->ids, old * k * sizeof *ids);
+    mem_free(x->mem, x->answer, old * sizeof *answer);
+    mem_free(x->mem, x->weight, old * sizeof *weight);
+    x->ids = ids;
+    x->answer = answer;
+    x->weight = weight;
+    x->cap = new;
+    return OK;
+}
+
+/* What is counted, as a number: the same for equal answers. */
+static enum status number_answer(struct contrib *x, const struct value *vals,
+                                 uint32_t *out, struct err *err)
+{
+    struct sb b;
+    sb_init(&b, &x->keys);
+    for (uint32_t i = 0; i < x->q->n_outs; i++)
+        if (!lookup_put_value(&b, &x->keys, &vals[i]))
+            return store_nomem(x->mem, err);
+    sb_char(&b, '.');
+    if (b.failed)
+        return store_nomem(x->mem, err);
+    const uint64_t *at = map_put(&x->answers, sb_view(&b), x->answers.n, NULL);
+    if (!at)
+        return store_nomem(x->mem, err);
+    *out = (uint32_t)*at;
+    return OK;
+}
+
+static enum status add_tuple(void *ctx, const struct value *key, u128 count,
+                             struct err *err)
+{
+    struct contrib *x = ctx;
+    unsigned k = x->c->k;
+    TRY(make_room(x, err));
+    for (unsigned i = 0; i < k; i++) {
+        uint32_t id = (uint32_t)key[i].i;
+        x->ids[x->n * k + i] = id == owners_count(x->owners) ? PACK_NONE : id;
+    }
+    x->weight[x->n] = count;
+    if (witnesses(x))
+        TRY(number_answer(x, key + k, &x->answer[x->n], err));
+    x->n++;
+    return OK;
+}
+
+/* No private table: one result without owner that weighs the count. */
+static enum status count_public(struct contrib *x, struct join *j,
+                                struct err *err)
+{
+    TRY(make_room(x, err));
+    x->ids[0] = PACK_NONE;
+    x->n = 1;
+    return join_count(j, &x->weight[0], err);
+}
+
+static void set_input(struct contrib *x, u128 floor)
+{
+    x->in = (struct pack_input){.k = x->c->k ? x->c->k : 1,
+                                .entities = owners_count(x->owners),
+                                .n = x->n,
+                                .ids = x->ids,
+                                .weight = x->weight,
+                                .floor = floor};
+    if (!witnesses(x))
+        return;
+    x->in.weight = NULL;
+    x->in.answer = x->answer;
+    x->in.answers = (uint32_t)x->answers.n;
+}
+
+static enum status list(struct contrib *x, uint32_t vars, bool with_answers,
+                        enum status (*each)(void *ctx, const struct value *key,
+                                            u128 count, struct err *err),
+                        struct err *err)
+{
+    struct arena scratch;
+    struct cq *q;
+    struct join *j = NULL;
+    arena_init(&scratch, x->mem);
+    enum status s =
+        view_query(&scratch, x->q, x->c, &x->view, vars, with_answers, &q, err);
+    if (s == OK)
+        s = join_open(x->mem, q, &x->view.store, &x->opt.join, &j, err);
+    if (s == OK)
+        s = x->c->k ? join_list_groups(j, each, x, err)
+                    : count_public(x, j, err);
+    if (j)
+        join_close(j);
+    arena_fini(&scratch);
+    return s;
+}
+
+/* --- light owners as one -------------------------------------------------- */
+
+static enum status add_has(void *ctx, const struct value *key, u128 count,
+                           struct err *err)
+{
+    struct contrib *x = ctx;
+    (void)err;
+    u128 *has = &x->has[(uint32_t)key[0].i];
+    x->entities += !*has;
+    *has = u128_add_inf(*has, count);
+    return OK;
+}
+
+static size_t above(const struct contrib *x, u128 t)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < owners_count(x->owners); i++)
+        n += x->has[i] > t;
+    return n;
+}
+
+/* A power of two that about as many as wanted exceed, and one at least; 0 if
+ * all can be told apart. */
+static u128 choose_floor(const struct contrib *x)
+{
+    uint32_t wanted = x->opt.heavy ? x->opt.heavy : CONTRIB_HEAVY;
+    u128 t = 1;
+    if (x->entities <= wanted)
+        return 0;
+    while (above(x, t) > wanted)
+        t *= 2;
+    return t > 1 && !above(x, t) ? t / 2 : t;
+}
+
+static enum status map_ids(struct contrib *x, u128 floor, struct err *err)
+{
+    uint32_t light = owners_count(x->owners);
+    for (unsigned i = 0; i < x->c->k; i++) {
+        size_t n = x->n_mapped[i];
+        if (!x->mapped[i])
+            x->mapped[i] = mem_alloc(x->mem, n * sizeof *x->mapped[i]);
+        if (!x->mapped[i])
+            return store_nomem(x->mem, err);
+        for (size_t row = 0; row < n; row++) {
+            uint32_t id = x->whole[i][row];
+            x->mapped[i][row] = x->has[id] > floor ? id : light;
+        }
+        view_set_ids(&x->view, x->q, &x->c->vars[i], x->mapped[i]);
+    }
+    return OK;
+}
+
+static enum status collect(struct contrib *x, u128 floor, struct err *err)
+{
+    drop_tuples(x);
+    if (x->c->k > 1)
+        TRY(map_ids(x, floor, err));
+    TRY(list(x, (1u << x->c->k) - 1, witnesses(x), add_tuple, err));
+    set_input(x, floor);
+    return OK;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+/* Two owner variables may read one column: each has a copy to map. */
+static enum status read_ids(struct contrib *x, struct err *err)
+{
+    size_t n = owners_count(x->owners);
+    for (unsigned i = 0; i < x->c->k; i++) {
+        size_t rows;
+        x->whole[i] = view_ids(&x->view, x->q, &x->c->vars[i], &rows);
+        x->n_mapped[i] = rows + 1;
+    }
+    x->has = mem_alloc(x->mem, (n + 1) * sizeof *x->has);
+    return x->has ? OK : store_nomem(x->mem, err);
+}
+
+static enum status start(struct contrib *x, const struct store *st,
+                         struct err *err)
+{
+    TRY(owners_find(x->mem, st, &x->owners, err));
+    TRY(view_make(&x->arena, st, x->owners, &x->view, err));
+    TRY(read_ids(x, err));
+    for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++)
+        TRY(list(x, 1u << i, false, add_has, err));
+    TRY(collect(x, x->c->k > 1 ? choose_floor(x) : 0, err));
+    return OK;
+}
+
+enum status contrib_open(struct mem *m, const struct cq *q,
+                         const struct completion *c, const struct store *st,
+                         const struct contrib_options *opt,
+                         struct contrib **out, struct err *err)
+{
+    *out = NULL;
+    struct contrib *x = mem_alloc(m, sizeof *x);
+    if (!x)
+        return store_nomem(m, err);
+    *x = (struct contrib){.mem = m, .q = q, .c = c, .opt = *opt};
+    arena_init(&x->arena, m);
+    arena_init(&x->keys, m);
+    map_init(&x->answers, &x->keys);
+    enum status s = start(x, st, err);
+    if (s != OK) {
+        contrib_close(x);
+        return s;
+    }
+    *out = x;
+    return OK;
+}
+
+enum status contrib_lower(struct contrib *x, bool *done, struct err *err)
+{
+    *done = x->in.floor > 0;
+    return *done ? collect(x, x->in.floor / 2, err) : OK;
+}

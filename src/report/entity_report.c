@@ -1,0 +1,256 @@
+/* Entities in reports: see entity_report.h. */
+#include "report/entity_report.h"
+
+#include "entity/contrib.h"
+#include "entity/unit.h"
+#include "release/answer.h"
+#include "schema/owners.h"
+
+/* --- public --------------------------------------------------------------- */
+
+static void json_unit(struct json *j, const struct schema *s)
+{
+    json_key(j, "unit");
+    json_begin(j, '[');
+    for (size_t i = 0; i < s->tables.n; i++)
+        if (s->tables.p[i].is_entity)
+            json_str(j, s->tables.p[i].name);
+    json_end(j, ']');
+}
+
+static void json_tables(struct json *j, const struct schema *s)
+{
+    json_key(j, "tables");
+    json_begin(j, '{');
+    for (uint32_t t = 0; t < s->tables.n; t++) {
+        if (!s->tables.p[t].paths.n)
+            continue;
+        json_key_str(j, s->tables.p[t].name);
+        json_begin(j, '[');
+        for (size_t p = 0; p < s->tables.p[t].paths.n; p++) {
+            struct sb b;
+            sb_init(&b, j->out->arena);
+            owner_path_print(&b, s, t, p);
+            json_str(j, sb_view(&b));
+        }
+        json_end(j, ']');
+    }
+    json_end(j, '}');
+}
+
+static void json_head(struct json *j, const struct count *q)
+{
+    json_unit(j, &q->p->schema);
+    json_key(j, "owners");
+    json_i64(j, q->owners.k);
+    json_key(j, "static_upper");
+    json_bound(j, q->entity.upper);
+}
+
+/* What could not be computed for want of memory is not shown. */
+static size_t advice_of(struct count *q, struct entity_advice *out)
+{
+    struct err err;
+    size_t n = 0;
+    if (entity_advise(&q->p->arena, q->query, &q->owners, out, &n, &err) != OK)
+        return 0;
+    return n;
+}
+
+static void json_entity_advice(struct json *j, struct count *q)
+{
+    struct entity_advice advice[MAX_ENTITY_ADVICE];
+    size_t n = advice_of(q, advice);
+    json_key(j, "advice");
+    json_begin(j, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(j, '{');
+        json_key(j, "constraint");
+        json_str(j, advice[i].constraint);
+        json_key(j, "upper");
+        json_str(j, advice[i].upper);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+}
+
+void entity_json(struct json *j, struct count *q)
+{
+    if (!q->p->schema.has_entities)
+        return;
+    json_key(j, "entity");
+    json_begin(j, '{');
+    json_head(j, q);
+    json_tables(j, &q->p->schema);
+    json_entity_advice(j, q);
+    json_end(j, '}');
+}
+
+void entity_text(struct sb *b, struct count *q)
+{
+    struct entity_advice advice[MAX_ENTITY_ADVICE];
+    const struct schema *s = &q->p->schema;
+    if (!s->has_entities)
+        return;
+    sb_printf(b, "protected    %.*s\n", PSTR(entity_unit(b->arena, s)));
+    for (uint32_t t = 0; t < s->tables.n; t++)
+        owner_table_print(b, s, t);
+    sb_printf(b, "owners       a result belongs to at most %u entit%s\n",
+              q->owners.k, q->owners.k == 1 ? "y" : "ies");
+    sb_cstr(b, "entity       one entity changes the count ");
+    if (q->entity.upper == U128_INF) {
+        sb_cstr(b, "without limit");
+    } else {
+        sb_cstr(b, "by at most ");
+        sb_u128(b, q->entity.upper);
+    }
+    sb_char(b, '\n');
+    size_t n = advice_of(q, advice);
+    for (size_t i = 0; i < n; i++)
+        sb_printf(b, "advice       %.*s would bound it by %.*s\n",
+                  PSTR(advice[i].words), PSTR(advice[i].upper));
+}
+
+/* --- the owner's ---------------------------------------------------------- */
+
+/* With several owners thresholds that more exceed are left out: solving them
+ * takes long, and none is ever elected. */
+enum { LISTED_HEAVY = 256, ENOUGH_HEAVY = 1024 };
+
+struct values {
+    struct count *q;
+    struct json *j;
+    struct sb *text;
+    struct contrib *x;
+    struct pack *pack;
+    struct pack_options opt;
+    struct err *err;
+};
+
+static struct str fixed_point(struct arena *a, u128 v)
+{
+    struct sb b;
+    u128 one = (u128)1 << PACK_UNIT, rest = v & (one - 1);
+    sb_init(&b, a);
+    sb_u128(&b, v >> PACK_UNIT);
+    sb_cstr(&b, rest ? "." : "");
+    for (; rest; rest &= one - 1) {
+        rest *= 10;
+        sb_char(&b, (char)('0' + (int)(rest >> PACK_UNIT)));
+    }
+    return b.failed ? STR("") : sb_view(&b);
+}
+
+/* 1, 2, 3, 4, 6, 8, 12, .. with one owner; 1, 2, 4, 8, .. with several. */
+static uint64_t next_threshold(uint64_t t, bool one)
+{
+    if (!one || t == 1)
+        return 2 * t;
+    return t & (t - 1) ? t / 3 * 4 : t / 2 * 3;
+}
+
+static enum status one_value(struct values *v, uint64_t t)
+{
+    struct pack_interval at;
+    TRY(pack_value(v->pack, t, &at, v->err));
+    struct str lo = fixed_point(v->text->arena, at.lo);
+    struct str hi = fixed_point(v->text->arena, at.hi);
+    json_begin(v->j, '{');
+    json_key(v->j, "t");
+    json_u128(v->j, t);
+    json_key(v->j, "lower");
+    json_str(v->j, lo);
+    json_key(v->j, "upper");
+    json_str(v->j, hi);
+    json_end(v->j, '}');
+    sb_printf(v->text, "  at most %llu each: %.*s", (unsigned long long)t,
+              PSTR(lo));
+    if (at.lo != at.hi)
+        sb_printf(v->text, " to %.*s", PSTR(hi));
+    sb_printf(v->text, ", %llu entities cut\n",
+              (unsigned long long)pack_exceeding(v->pack, t));
+    return OK;
+}
+
+static enum status list_values(struct values *v)
+{
+    bool one = v->q->owners.k <= 1;
+    u128 largest = pack_largest(v->pack), floor = contrib_input(v->x)->floor;
+    uint64_t t = 1;
+    while (t < floor)
+        t = next_threshold(t, one);
+    while (!one && pack_exceeding(v->pack, t) > LISTED_HEAVY)
+        t = next_threshold(t, one);
+    json_key(v->j, "truncated");
+    json_begin(v->j, '[');
+    for (;; t = next_threshold(t, one)) {
+        TRY(one_value(v, t));
+        if (t >= largest || t > PACK_T_MAX / 4)
+            break;
+    }
+    json_end(v->j, ']');
+    return OK;
+}
+
+static enum status pack_it(struct values *v)
+{
+    struct mem *m = &v->q->p->session->mem;
+    bool again = true;
+    while (again) {
+        pack_close(v->pack);
+        v->pack = NULL;
+        TRY(pack_open(m, contrib_input(v->x), &v->opt, &v->pack, v->err));
+        /* An owner counted twice may have hidden the largest one. */
+        again = pack_largest(v->pack) < contrib_input(v->x)->floor;
+        if (again)
+            TRY(contrib_lower(v->x, &again, v->err));
+    }
+    return OK;
+}
+
+static enum status show(struct values *v)
+{
+    TRY(pack_it(v));
+    u128 n =
+        v->q->owners.k > 1 ? contrib_entities(v->x) : pack_entities(v->pack);
+    json_key(v->j, "entity");
+    json_begin(v->j, '{');
+    json_head(v->j, v->q);
+    json_key(v->j, "entities");
+    json_u128(v->j, n);
+    json_key(v->j, "largest");
+    json_u128(v->j, pack_largest(v->pack));
+    sb_cstr(v->text, "entities              ");
+    sb_u128(v->text, n);
+    sb_cstr(v->text, " have a result, the largest ");
+    sb_u128(v->text, pack_largest(v->pack));
+    sb_cstr(v->text, "\nwhat is left when an entity counts\n");
+    TRY(list_values(v));
+    json_end(v->j, '}');
+    return OK;
+}
+
+enum status entity_values(struct count *q, struct evaluated *data,
+                          struct json *j, struct sb *text, struct err *err)
+{
+    struct session *s = q->p->session;
+    struct contrib_options opt = {.join = {.threads = q->p->threads,
+                                           .cancelled = session_cancelled,
+                                           .ctx = s},
+                                  .heavy = ENOUGH_HEAVY};
+    struct values v = {.q = q,
+                       .j = j,
+                       .text = text,
+                       .opt = {session_cancelled, s},
+                       .err = err};
+    if (data->sql)
+        return err_set(err, E_UNSUPPORTED,
+                       "owners are found by the embedded engine only");
+    enum status st = contrib_open(&s->mem, q->query, &q->owners, data->store,
+                                  &opt, &v.x, err);
+    if (st == OK)
+        st = show(&v);
+    pack_close(v.pack);
+    contrib_close(v.x);
+    return st;
+}
