@@ -76,9 +76,7 @@ static const struct str *raw_text(const struct store_column *c, size_t row)
     return lo < c->n_raw && c->raw[lo].row == row ? &c->raw[lo].text : NULL;
 }
 
-/* The source's cell: of a row that exists, or of one that does not. */
-static struct value source_cell(const struct store_table *t, uint32_t col,
-                                size_t row)
+struct value lookup_cell(const struct store_table *t, uint32_t col, size_t row)
 {
     const struct store_column *c = &t->cols[col];
     if (row >= t->n_rows)
@@ -114,7 +112,7 @@ static enum status row_key(struct lookup *l, const struct store_table *t,
     sb_init(&b, a);
     *out = (struct str){0};
     for (size_t i = 0; i < l->n; i++) {
-        struct value v = source_cell(t, cols[i], row);
+        struct value v = lookup_cell(t, cols[i], row);
         if (v.is_null)
             return OK;
         if (!lookup_put_value(&b, a, &v))

@@ -31,6 +31,8 @@ enum status lookup_rows(struct lookup *l, const struct store_table *from,
                         struct err *err) WARN_UNUSED;
 uint32_t lookup_missing(const struct lookup *l); /* keys without a row so far */
 
+/* The source's cell: of a row that exists, or of one that does not. */
+struct value lookup_cell(const struct store_table *t, uint32_t col, size_t row);
 /* Appends the one form that all equal values have: a letter for the kind, the
  * length, the bytes. False: out of memory. */
 bool lookup_put_value(struct sb *b, struct arena *a, const struct value *v);

@@ -35,6 +35,14 @@ uint32_t owners_count(const struct owners *o);
 const uint32_t *owners_column(const struct owners *o, uint32_t table,
                               uint32_t path);
 
+/* The largest number of values of Y for one X of a declared constraint, rows
+ * that do not exist for counting included; U128_INF where that cannot be told.
+ * 0 where no such row matters: the table has none, or no owner is found by
+ * way of it. */
+enum status owners_degree(struct mem *m, const struct store *st, uint32_t table,
+                          const struct degree *d, u128 *most,
+                          struct err *err) WARN_UNUSED;
+
 /* Adds what owners_find needs for the tables of q's atoms to `load`, a query
  * that says which columns to load (one atom a table): `at(ctx, table)` gives
  * the atom of a table, made on demand; NULL when memory is out. */

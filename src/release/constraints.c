@@ -11,6 +11,8 @@
  * NULL: a row with a NULL in X is not constrained, as in SQL's UNIQUE.
  */
 #include <string.h>
+
+#include "entity/own.h"
 #include "release/evaluate.h"
 #include "store/partition.h"
 
@@ -130,15 +132,34 @@ static enum status check_one(const struct check *c, struct violations *out,
     return s;
 }
 
-static enum status check_table(struct prepared *p, uint32_t table,
-                               const struct store_table *t,
-                               struct violations *out, struct err *err)
+/* Rows that do not exist for counting still hand on owners. */
+static enum status check_ghosts(const struct check *c, const struct store *st,
+                                struct violations *out, struct err *err)
 {
+    u128 most;
+    TRY(owners_degree(&c->p->session->mem, st, c->table, c->d, &most, err));
+    if (most <= c->d->k)
+        return OK;
+    struct violation v = {c->table, c->d, most, NULL, 0, 0};
+    v.x = NEWS(&c->p->arena, struct value, c->d->n_x + 1);
+    for (size_t i = 0; v.x && i < c->d->n_x; i++)
+        v.x[i] = value_null();
+    return v.x && VEC_PUSH(&c->p->arena, &out->list, v) ? OK : err_nomem(err);
+}
+
+static enum status check_table(struct prepared *p, uint32_t table,
+                               const struct store *st, struct violations *out,
+                               struct err *err)
+{
+    const struct store_table *t = &st->tables[table];
     const struct table *def = &p->schema.tables.p[table];
     for (size_t i = 0; i < def->degrees.n; i++) {
         const struct degree *d = &def->degrees.p[i];
         struct check c = {p, table, t, d, degree_counts_rows(d)};
+        size_t had = out->list.n;
         TRY(check_one(&c, out, err));
+        if (out->list.n == had)
+            TRY(check_ghosts(&c, st, out, err));
     }
     return OK;
 }
@@ -148,7 +169,7 @@ enum status evaluate_constraints(struct prepared *p, const struct store *st,
 {
     for (size_t i = 0; i < st->n_tables; i++)
         if (st->tables[i].loaded)
-            TRY(check_table(p, (uint32_t)i, &st->tables[i], out, err));
+            TRY(check_table(p, (uint32_t)i, st, out, err));
     return OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "entity/unit.h"
 #include "entity/view.h"
 #include "num/rat.h"
 #include "schema/owners.h"
@@ -386,6 +387,17 @@ enum status prepare_advice(struct count *q, struct err *err)
     return OK;
 }
 
+/* "insert or delete one customer, with all rows of orders that are theirs" */
+static void entity_change(struct sb *b, const struct schema *s)
+{
+    struct str unit = entity_unit(b->arena, s);
+    sb_cstr(b, s->neighbours == CHANGE_ENTITY ? "insert, delete or substitute "
+                                              : "insert or delete ");
+    if (s->order > 1)
+        sb_printf(b, "up to %u times ", s->order);
+    sb_str(b, unit);
+}
+
 struct str prepare_neighbours_text(struct count *q)
 {
     struct sb b;
@@ -394,6 +406,10 @@ struct str prepare_neighbours_text(struct count *q)
     /* A count over monotone queries changes by no more when a row is replaced
      * than when it is inserted or deleted; a vector of counts may. */
     bool substitute = s->neighbours == CHANGE_ONE || !q->query->n_group;
+    if (s->has_entities) {
+        entity_change(&b, s);
+        return b.failed ? STR("") : sb_view(&b);
+    }
     sb_cstr(&b,
             substitute ? "insert, delete or substitute " : "insert or delete ");
     if (s->order > 1)

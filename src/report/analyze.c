@@ -184,11 +184,14 @@ void analysis_json(struct json *j, struct count *q)
     json_i64(j, b->n_free);
     json_key(j, "neighbours");
     json_str(j, prepare_neighbours_text(q));
+    if (q->p->schema.has_entities) {
+        report_entity_json(j, q);
+        return; /* the rest is about rows */
+    }
     json_sensitivity(j, b);
     json_relations(j, q);
     json_witness(j, q);
     json_advice(j, b);
-    entity_json(j, q);
     json_key(j, "explanation");
     json_str(j, b->explanation);
 }
@@ -262,6 +265,10 @@ void analysis_text(struct sb *b, struct count *q)
               x->connected ? "connected" : "not connected",
               x->acyclic ? "acyclic" : "cyclic",
               x->satisfiable ? "satisfiable" : "never has an answer");
+    if (q->p->schema.has_entities) {
+        report_entity_text(b, q);
+        return; /* the rest is about rows */
+    }
     if (x->upper == U128_INF) {
         sb_cstr(b, "sensitivity  one change can change the count without "
                    "limit");
@@ -285,7 +292,6 @@ void analysis_text(struct sb *b, struct count *q)
         text_constraints(b, x->advice[i].constraint);
         sb_printf(b, " would bound it by %.*s\n", PSTR(x->advice[i].upper));
     }
-    entity_text(b, q);
     if (x->explanation.n)
         sb_printf(b, "why\n%.*s\n", PSTR(x->explanation));
 }

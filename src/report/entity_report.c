@@ -74,7 +74,7 @@ static void json_entity_advice(struct json *j, struct count *q)
     json_end(j, ']');
 }
 
-void entity_json(struct json *j, struct count *q)
+void report_entity_json(struct json *j, struct count *q)
 {
     if (!q->p->schema.has_entities)
         return;
@@ -86,7 +86,7 @@ void entity_json(struct json *j, struct count *q)
     json_end(j, '}');
 }
 
-void entity_text(struct sb *b, struct count *q)
+void report_entity_text(struct sb *b, struct count *q)
 {
     struct entity_advice advice[MAX_ENTITY_ADVICE];
     const struct schema *s = &q->p->schema;
@@ -104,7 +104,8 @@ void entity_text(struct sb *b, struct count *q)
         sb_cstr(b, "by at most ");
         sb_u128(b, q->entity.upper);
     }
-    sb_char(b, '\n');
+    sb_printf(b, "\n             (a change: %.*s)\n",
+              PSTR(prepare_neighbours_text(q)));
     size_t n = advice_of(q, advice);
     for (size_t i = 0; i < n; i++)
         sb_printf(b, "advice       %.*s would bound it by %.*s\n",
@@ -230,8 +231,9 @@ static enum status show(struct values *v)
     return OK;
 }
 
-enum status entity_values(struct count *q, struct evaluated *data,
-                          struct json *j, struct sb *text, struct err *err)
+enum status report_entity_values(struct count *q, struct evaluated *data,
+                                 struct json *j, struct sb *text,
+                                 struct err *err)
 {
     struct session *s = q->p->session;
     struct contrib_options opt = {.join = {.threads = q->p->threads,

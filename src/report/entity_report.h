@@ -7,11 +7,11 @@
 #include "release/evaluate.h"
 
 /* "entity": of analyze and quote. Nothing without entities. */
-void entity_json(struct json *j, struct count *q);
-void entity_text(struct sb *b, struct count *q);
+void report_entity_json(struct json *j, struct count *q);
+void report_entity_text(struct sb *b, struct count *q);
 /* OWNER: "entity": of sensitivity. */
-enum status entity_values(struct count *q, struct evaluated *data,
-                          struct json *j, struct sb *text,
-                          struct err *err) WARN_UNUSED;
+enum status report_entity_values(struct count *q, struct evaluated *data,
+                                 struct json *j, struct sb *text,
+                                 struct err *err) WARN_UNUSED;
 
 #endif

@@ -233,7 +233,7 @@ static enum status entity_sensitivity(struct count *q, struct evaluated *data,
     sb_cstr(text, "count                 ");
     sb_u128(text, count);
     sb_char(text, '\n');
-    return entity_values(q, data, j, text, err);
+    return report_entity_values(q, data, j, text, err);
 }
 
 enum status sensitivity_report(struct count *q, struct evaluated *data,

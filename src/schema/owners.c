@@ -17,7 +17,7 @@ struct settling {
     struct err *err;
 };
 
-static enum status refuse(const struct schema *s, struct place at,
+static enum status refuse(const struct schema *s, struct policy_pos at,
                           enum status st, struct err *err)
 {
     if (s->policy && at.line)

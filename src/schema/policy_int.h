@@ -24,7 +24,7 @@ enum status policy_bad(struct policy_reader *r, const yaml_node_t *at,
                        enum status st, const char *fmt, ...) PRINTF(4, 5);
 /* An error made elsewhere gets its place; its hint stays. */
 enum status policy_place(struct policy_reader *r, const yaml_node_t *at);
-struct place policy_place_of(const yaml_node_t *n);
+struct policy_pos policy_place_of(const yaml_node_t *n);
 enum status policy_unknown_key(struct policy_reader *r, const yaml_node_t *key,
                                const char *known);
 enum status policy_unknown_table(struct policy_reader *r,

@@ -2,10 +2,10 @@
  * are looked up when all tables are known (owners.c). */
 #include "schema/policy_int.h"
 
-struct place policy_place_of(const yaml_node_t *n)
+struct policy_pos policy_place_of(const yaml_node_t *n)
 {
-    return (struct place){(long)n->start_mark.line + 1,
-                          (long)n->start_mark.column + 1};
+    return (struct policy_pos){(long)n->start_mark.line + 1,
+                               (long)n->start_mark.column + 1};
 }
 
 static enum status known_owner(struct policy_reader *r, yaml_node_t *key,

@@ -58,7 +58,7 @@ struct foreign_key {
 };
 
 /* Where a policy says something, for messages. */
-struct place {
+struct policy_pos {
     long line, column; /* from 1; 0: nowhere */
 };
 
@@ -73,7 +73,7 @@ struct owner_edge {
     struct str *key_names; /* `key:` as written; NULL: not given */
     size_t n_key_names;
     uint32_t table;
-    struct place at;
+    struct policy_pos at;
 };
 
 /* How the owner of a row is found: the row itself is the entity, or an edge
@@ -108,7 +108,7 @@ struct table {
     VEC(struct owner_edge) owned_by;
     VEC(uint32_t) not_owned;      /* columns that refer, but do not own */
     VEC(struct owner_path) paths; /* by schema_settle_owners */
-    struct place at, entity_at;
+    struct policy_pos at, entity_at;
 };
 
 enum neighbours { ADD_DROP_ONE, CHANGE_ONE, ADD_DROP_ENTITY, CHANGE_ENTITY };
@@ -127,7 +127,7 @@ struct schema {
     bool neighbours_given;
     bool has_entities;  /* the unit is an entity with its rows, not a row */
     const char *policy; /* the file's name, for messages; may be NULL */
-    struct place neighbours_at;
+    struct policy_pos neighbours_at;
     uint32_t order; /* neighbours differ in at most this many rows, entities */
     struct str epsilon; /* budget of the policy file, decimal; empty: none */
     struct str delta;

@@ -68,11 +68,11 @@ static void write_edge(struct sb *b, const struct schema *s,
                        size_t to)
 {
     sb_cstr(b, "      - {via: ");
-    policy_columns(b, t, f->cols, f->n_cols);
+    source_policy_columns(b, t, f->cols, f->n_cols);
     sb_cstr(b, ", table: ");
-    policy_name(b, s->tables.p[to].name);
+    source_policy_name(b, s->tables.p[to].name);
     sb_cstr(b, ", key: ");
-    policy_columns(b, &s->tables.p[to], f->ref_cols, f->n_cols);
+    source_policy_columns(b, &s->tables.p[to], f->ref_cols, f->n_cols);
     sb_cstr(b, "}\n");
 }
 
@@ -88,7 +88,7 @@ static void write_rest(struct sb *b, const struct table *t, const bool *rest)
         if (!is)
             continue;
         sb_cstr(b, any ? ", " : "    not_owned: [");
-        policy_name(b, t->cols[c].name);
+        source_policy_name(b, t->cols[c].name);
         any = true;
     }
     sb_cstr(b, any ? "]   # refer to private rows, but do not belong to them; "

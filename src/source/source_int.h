@@ -144,18 +144,18 @@ enum status source_loader_columns(const struct src_table *t,
 
 /* --- policy.c, policy_owners.c ------------------------------------------- */
 /* A name, quoted where YAML asks for it; a list of columns. */
-void policy_name(struct sb *b, struct str s);
-void policy_columns(struct sb *b, const struct table *t, const uint32_t *cols,
-                    size_t n);
+void source_policy_name(struct sb *b, struct str s);
+void source_policy_columns(struct sb *b, const struct table *t,
+                           const uint32_t *cols, size_t n);
 /* owned_by and not_owned of a table, as its foreign keys suggest; nothing
  * unless the schema has entities. */
 void source_policy_owners(const struct schema *s, size_t table, struct sb *b);
 
 /* --- policy.c, policy_owners.c ------------------------------------------- */
 /* A name, quoted where YAML asks for it; a list of columns. */
-void policy_name(struct sb *b, struct str s);
-void policy_columns(struct sb *b, const struct table *t, const uint32_t *cols,
-                    size_t n);
+void source_policy_name(struct sb *b, struct str s);
+void source_policy_columns(struct sb *b, const struct table *t,
+                           const uint32_t *cols, size_t n);
 /* owned_by and not_owned of a table, as its foreign keys suggest; nothing
  * unless the schema has entities. */
 void source_policy_owners(const struct schema *s, size_t table, struct sb *b);

@@ -40,7 +40,7 @@ static bool is_plain(struct str s)
     return true;
 }
 
-void policy_name(struct sb *b, struct str s)
+void source_policy_name(struct sb *b, struct str s)
 {
     if (is_plain(s))
         sb_str(b, s);
@@ -48,13 +48,13 @@ void policy_name(struct sb *b, struct str s)
         scalar(b, s);
 }
 
-void policy_columns(struct sb *b, const struct table *t, const uint32_t *cols,
-                    size_t n)
+void source_policy_columns(struct sb *b, const struct table *t,
+                           const uint32_t *cols, size_t n)
 {
     sb_char(b, '[');
     for (size_t i = 0; i < n; i++) {
         sb_cstr(b, i ? ", " : "");
-        policy_name(b, t->cols[cols[i]].name);
+        source_policy_name(b, t->cols[cols[i]].name);
     }
     sb_char(b, ']');
 }
@@ -90,7 +90,7 @@ static void write_keys(struct sb *b, const struct table *t)
         if (!is_written_key(t, d))
             continue;
         sb_cstr(b, seen++ ? ", " : "");
-        policy_columns(b, t, d->x, d->n_x);
+        source_policy_columns(b, t, d->x, d->n_x);
     }
     sb_cstr(b, n == 1 ? "\n" : "]\n");
 }
@@ -102,7 +102,7 @@ static void write_not_null(struct sb *b, const struct table *t)
         if (!t->cols[i].not_null)
             continue;
         sb_cstr(b, n++ ? ", " : "    not_null: [");
-        policy_name(b, t->cols[i].name);
+        source_policy_name(b, t->cols[i].name);
     }
     sb_cstr(b, n ? "]\n" : "");
 }
@@ -127,16 +127,16 @@ static void write_fks(struct sb *b, const struct table *t)
     for (size_t i = 0; i < t->fks.n; i++) {
         const struct foreign_key *f = &t->fks.p[i];
         sb_cstr(b, "    #   - {per: ");
-        policy_columns(b, t, f->cols, f->n_cols);
+        source_policy_columns(b, t, f->cols, f->n_cols);
         sb_cstr(b, ", of: [");
         for (uint32_t c = 0, n = 0; c < t->n_cols; c++) {
             if (in_key(f, c))
                 continue;
             sb_cstr(b, n++ ? ", " : "");
-            policy_name(b, t->cols[c].name);
+            source_policy_name(b, t->cols[c].name);
         }
         sb_cstr(b, "], k: 3}   # refers to ");
-        policy_name(b, f->ref_table);
+        source_policy_name(b, f->ref_table);
         sb_char(b, '\n');
     }
 }
@@ -152,7 +152,7 @@ static void declare_columns(struct sb *b, const struct table *t)
                "    columns: [");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
-        policy_name(b, t->cols[i].name);
+        source_policy_name(b, t->cols[i].name);
     }
     sb_cstr(b, "]\n");
 }
@@ -173,7 +173,7 @@ static void write_columns(struct sb *b, const struct table *t)
     sb_cstr(b, open ? "    # columns: {" : "    # columns: ");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
-        policy_name(b, t->cols[i].name);
+        source_policy_name(b, t->cols[i].name);
         if (t->cols[i].type != T_UNKNOWN)
             sb_printf(b, "%s %s", open ? ":" : "", type_name(t->cols[i].type));
         else
@@ -190,7 +190,7 @@ static void table_name(struct sb *b, const struct table *t,
 {
     bool plain = is_plain(t->name) && is_plain(t->namespace_);
     if (!from || !from->is_outside) {
-        policy_name(b, t->name);
+        source_policy_name(b, t->name);
         return;
     }
     struct sb both;
@@ -227,7 +227,7 @@ static void write_refused(struct sb *b, const struct source *src)
         if (!t->refused)
             continue;
         sb_cstr(b, "  # not to be queried: ");
-        policy_name(b, t->name);
+        source_policy_name(b, t->name);
         sb_printf(b, " is %s\n", t->refused);
     }
 }
@@ -244,7 +244,7 @@ static void write_entities(struct sb *b, const struct schema *s)
         if (!s->tables.p[i].is_entity)
             continue;
         sb_cstr(b, n++ ? ", " : "");
-        policy_name(b, s->tables.p[i].name);
+        source_policy_name(b, s->tables.p[i].name);
     }
     sb_cstr(b, "]\n");
 }
