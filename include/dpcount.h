@@ -119,6 +119,7 @@ DPC_API void dpc_session_free(dpc_session *s);
  *                 or exact
  *   error-budget  part of epsilon for an error estimate (smooth noise; default
  *                 a tenth)
+ *   guess         how many results one entity has at most, about (entities)
  *   groups        keys of GROUP BY: 'F,M' or 'sex=F,M'; may repeat
  *   param         value of $1, $2, ... in order; may repeat
  *   fresh         pay for a new answer to a question asked before (yes or no)

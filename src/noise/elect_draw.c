@@ -192,9 +192,9 @@ enum status elect_error(const struct election *e, unsigned j, bool lost,
     if (st == OK)
         st = noise_error(&n, out, err);
     double step = elect_lattice(e); /* display */
-    double more = e->q.exact ? e->q.owners > 1 : (double)e->grid[j] / 128 + 1;
-    if (lost && !e->q.exact)
-        more = 3 * (double)e->grid[j] / 128 + 1; /* display */
+    double more = e->q.owners > 1;  /* display */
+    if (!e->q.exact)
+        more += (lost ? 3 : 1) * ((double)e->grid[j] / 128); /* display */
     out->std = wider(out->std, step, 0);
     out->p50 = wider(out->p50, step, more);
     out->p90 = wider(out->p90, step, more);

@@ -13,6 +13,15 @@
 
 #include "release/answer.h"
 
+static void write_list(struct json *j, const char *name, const str_list *l)
+{
+    json_key(j, name);
+    json_begin(j, '[');
+    for (size_t i = 0; i < l->n; i++)
+        json_raw(j, l->p[i]);
+    json_end(j, ']');
+}
+
 enum status answer_write(struct arena *a, const struct answer *x,
                          struct str *out, struct err *err)
 {
@@ -21,11 +30,7 @@ enum status answer_write(struct arena *a, const struct answer *x,
     sb_init(&b, a);
     json_init(&j, &b);
     json_begin(&j, '{');
-    json_key(&j, "answers");
-    json_begin(&j, '[');
-    for (size_t i = 0; i < x->numbers.n; i++)
-        json_raw(&j, x->numbers.p[i]);
-    json_end(&j, ']');
+    write_list(&j, "answers", &x->numbers);
     json_key(&j, "error");
     json_begin(&j, '[');
     if (x->has_error) {
@@ -34,6 +39,10 @@ enum status answer_write(struct arena *a, const struct answer *x,
         json_bool(&j, x->released);
     }
     json_end(&j, ']');
+    if (x->thresholds.n)
+        write_list(&j, "thresholds", &x->thresholds);
+    if (x->lost.n)
+        write_list(&j, "lost", &x->lost);
     if (x->keys_cut) {
         json_key(&j, "keys_cut");
         json_bool(&j, true);
@@ -186,21 +195,46 @@ static enum status take_keys(struct arena *a, struct str *s, struct answer *out,
     return take(s, "]") && out->keys.n == out->numbers.n ? OK : malformed(err);
 }
 
+/* Whole numbers up to the end of their list. */
+static enum status take_numbers(struct arena *a, struct str *s, str_list *out,
+                                struct err *err)
+{
+    struct str item;
+    while (!take(s, "]")) {
+        if ((out->n && !take(s, ", ")) || !take_integer(s, &item))
+            return malformed(err);
+        struct str copy = str_copy(a, item);
+        if (!copy.p || !VEC_PUSH(a, out, copy))
+            return err_nomem(err);
+    }
+    return OK;
+}
+
+/* One threshold, and one hint at most. */
+static enum status take_elected(struct arena *a, struct str *s,
+                                struct answer *out, struct err *err)
+{
+    if (!take(s, ", \"thresholds\": ["))
+        return OK;
+    TRY(take_numbers(a, s, &out->thresholds, err));
+    if (out->thresholds.n != 1 || out->thresholds.p[0].p[0] == '-')
+        return malformed(err);
+    if (!take(s, ", \"lost\": ["))
+        return OK;
+    TRY(take_numbers(a, s, &out->lost, err));
+    return out->lost.n == 1 ? OK : malformed(err);
+}
+
 enum status answer_read(struct arena *a, struct str text, struct answer *out,
                         struct err *err)
 {
-    struct str s = text, item;
+    struct str s = text;
     if (!take(&s, "{\"answers\": ["))
         return malformed(err);
-    while (!take(&s, "]")) {
-        if ((out->numbers.n && !take(&s, ", ")) || !take_integer(&s, &item))
-            return malformed(err);
-        struct str copy = str_copy(a, item);
-        if (!copy.p || !VEC_PUSH(a, &out->numbers, copy))
-            return err_nomem(err);
-    }
+    TRY(take_numbers(a, &s, &out->numbers, err));
     if (!take(&s, ", \"error\": ") || !take_error(&s, out))
         return malformed(err);
+    TRY(take_elected(a, &s, out, err));
     out->keys_cut = take(&s, ", \"keys_cut\": true");
     if (take(&s, ", \"keys\": ["))
         TRY(take_keys(a, &s, out, err));
@@ -293,6 +327,17 @@ void answer_public_error(const struct choice *c, struct answer *out)
     out->has_error = true;
     out->p50 = c->exact ? 0 : ceil(c->error.p50);
     out->p95 = c->exact ? 0 : ceil(c->error.p95);
+}
+
+enum status answer_elected_error(const struct choice *c, unsigned j,
+                                 struct answer *out, struct err *err)
+{
+    struct noise_error e;
+    TRY(elect_error(&c->election, j, false, &e, err));
+    out->has_error = true;
+    out->p50 = ceil(e.p50);
+    out->p95 = ceil(e.p95);
+    return OK;
 }
 
 enum status answer_estimate_error(const struct choice *c,

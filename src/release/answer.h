@@ -12,7 +12,9 @@
 struct answer {
     str_list numbers; /* decimal texts, one for each group or just one */
     str_list keys;    /* of groups that were found in the data: JSON arrays */
-    bool keys_cut;    /* there were more, or a text in one was longer */
+    str_list thresholds; /* elected: what an entity may contribute */
+    str_list lost;       /* elected: what hints at how much was cut */
+    bool keys_cut;       /* there were more, or a text in one was longer */
     bool has_error;
     double p50, p95; /* display; rounded up */
     bool released;   /* the error was estimated from data and paid for */
@@ -29,6 +31,7 @@ struct released {
 };
 
 /* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]},
+ * with "thresholds": [8], and "lost": [3], behind it if they were elected,
  * with "keys": [["F"], ["M"]] behind it if they were found in the data, and
  * "keys_cut": true before that if not all of them are there in full.
  * Reading takes this form only; else E_LEDGER. */
@@ -48,6 +51,10 @@ enum { MAX_FOUND_KEYS = 100000, MAX_KEY_TEXT = 1024 };
 
 /* The public error of a global mechanism. */
 void answer_public_error(const struct choice *c, struct answer *out);
+/* The error of the noise at the elected threshold, grid value j. */
+enum status answer_elected_error(const struct choice *c, unsigned j,
+                                 struct answer *out,
+                                 struct err *err) WARN_UNUSED;
 /* A private upper estimate of ln S, and from it of the error. PRIVACY: spends
  * c->error_epsilon. `s` is smooth for c->error_beta. */
 enum status answer_estimate_error(const struct choice *c,
@@ -66,6 +73,13 @@ enum status report_release(struct prepared *p, const struct released *x,
                            struct err *err) WARN_UNUSED;
 void report_quote(struct prepared *p, const struct priced *c,
                   struct result *out);
+/* report_entity.c: what an election adds to a release and a quote. */
+void answer_elected_json(struct json *j, const struct choice *c,
+                         const struct answer *x);
+void answer_elected_text(struct sb *b, const struct choice *c,
+                         const struct answer *x);
+void answer_quote_json(struct json *j, const struct choice *c);
+void answer_quote_text(struct sb *b, const struct choice *c);
 /* An exact number in JSON: a decimal, rounded up if it has no short one. */
 void json_rat(struct json *j, mpq_srcptr v, bool up);
 /* The key of a group: a JSON array. */

@@ -357,9 +357,12 @@ enum status choose(struct count *q, const struct group_keys *k,
     TRY(choose_guarantee(q->p->epsilon, q->p->delta, q->p->session->opt.rho,
                          &c->total, err));
     c->n_groups = k->found ? 0 : k->n;
-    c->exact = q->bound.l1_upper == 0;
+    bool entity = q->p->schema.has_entities;
+    c->exact = (entity ? q->entity.l1_upper : q->bound.l1_upper) == 0;
     if (c->exact)
         c->reason = STR("No private row can change this count.");
+    else if (entity)
+        TRY(choose_entity(q, k, c, err));
     else if (k->found)
         TRY(choose_threshold(q, c, err));
     else if (q->p->session->opt.mechanism.n)
@@ -382,10 +385,6 @@ enum status choose_all(struct prepared *p, struct priced **out, struct err *err)
     *out = c;
     if (!c)
         return err_nomem(err);
-    /* PRIVACY: the bounds below are of rows. */
-    if (p->schema.has_entities)
-        return err_set(err, E_UNSUPPORTED,
-                       "releases that protect entities are not supported yet");
     for (size_t i = 0; i < p->n_counts; i++) {
         c[i].q = &p->counts[i];
         choice_init(&c[i].choice);

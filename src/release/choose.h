@@ -7,7 +7,7 @@
 #define RELEASE_CHOOSE_H
 
 #include "ledger/ledger.h"
-#include "noise/noise.h"
+#include "noise/elect.h"
 #include "release/group_keys.h"
 #include "release/prepare.h"
 #include "sens/sens.h"
@@ -15,10 +15,12 @@
 struct choice {
     struct guarantee total; /* asked for, and paid */
     struct price price;
-    bool exact;          /* nothing private is read: no noise, no price */
-    struct noise noise;  /* of each answer */
-    uint64_t n_groups;   /* 0: no GROUP BY, or keys found in the data */
-    bool thresholded;    /* keys are found in private rows */
+    bool exact;         /* nothing private is read: no noise, no price */
+    struct noise noise; /* of each answer */
+    uint64_t n_groups;  /* 0: no GROUP BY, or keys found in the data */
+    bool thresholded;   /* keys are found in private rows */
+    bool elected;       /* of entities: how much each may contribute */
+    struct election election;
     mpz_t threshold;     /* thresholded: noisy counts below it stay hidden */
     unsigned degree;     /* smooth only, as all below */
     mpq_t beta;          /* of the smooth sensitivity S */
@@ -27,9 +29,10 @@ struct choice {
     mpq_t error_epsilon; /* for the error estimate; 0: none */
     mpq_t error_beta;
     u128 clamped_at; /* C, if so many rows could be counted; else U128_INF */
-    struct noise_error error; /* display; in units of S if smooth */
-    struct str reason;        /* a sentence */
-    struct str guarantee;     /* a sentence */
+    /* display; in units of S if smooth, of the threshold if elected */
+    struct noise_error error;
+    struct str reason;    /* a sentence */
+    struct str guarantee; /* a sentence */
 };
 void choice_init(struct choice *c);
 void choice_fini(struct choice *c);
@@ -55,6 +58,11 @@ void priced_fini(struct prepared *p, struct priced *counts);
 /* choose_threshold.c: the mechanism for keys that are found in private rows. */
 enum status choose_threshold(struct count *q, struct choice *c,
                              struct err *err) WARN_UNUSED;
+/* choose_entity.c: where the unit is an entity with its rows. */
+enum status choose_entity(struct count *q, const struct group_keys *k,
+                          struct choice *c, struct err *err) WARN_UNUSED;
+/* "election", "discrete-laplace", ...; "none" */
+const char *choice_mechanism(const struct choice *c);
 /* What choose and choose_threshold share. */
 enum status choose_global(struct count *q, enum noise_kind kind,
                           struct choice *c, struct err *err) WARN_UNUSED;

@@ -5,14 +5,14 @@
  */
 #include "release/release_int.h"
 
-static enum status push_number(struct arena *a, struct answer *x, mpz_srcptr v,
-                               struct err *err)
+enum status release_push_number(struct arena *a, str_list *to, mpz_srcptr v,
+                                struct err *err)
 {
     char *text = arena_alloc(a, mpz_sizeinbase(v, 10) + 2);
     if (!text)
         return err_nomem(err);
     mpz_get_str(text, 10, v);
-    return VEC_PUSH(a, &x->numbers, str_of(text)) ? OK : err_nomem(err);
+    return VEC_PUSH(a, to, str_of(text)) ? OK : err_nomem(err);
 }
 
 static enum status draw_number(const struct choice *c, u128 count,
@@ -41,7 +41,7 @@ static enum status draw_one(struct arena *a, struct released *r, u128 count,
     mpz_init(out);
     enum status st = draw_number(&r->c->choice, count, s, rng, out, err);
     if (st == OK)
-        st = push_number(a, &r->answer, out, err);
+        st = release_push_number(a, &r->answer.numbers, out, err);
     mpz_clear(out);
     return st;
 }
@@ -87,7 +87,7 @@ static enum status show_key(struct released *r, const struct found_key *k,
         return OK;
     }
     TRY(push_key(a, r, k->vals, err));
-    return push_number(a, &r->answer, number, err);
+    return release_push_number(a, &r->answer.numbers, number, err);
 }
 
 /* How many keys there are is secret, so drawing ends at the deadline too. */
@@ -198,8 +198,9 @@ static enum status draw_left(struct release *r, struct entropy *rng,
         struct released *x = &r->counts[i];
         if (x->done)
             continue;
-        TRY(x->c->keys.found ? draw_keys(x, &r->data, rng, err)
-                             : draw_public(x, &r->data, rng, err));
+        TRY(x->c->choice.elected ? release_draw_entity(x, &r->data, rng, err)
+            : x->c->keys.found   ? draw_keys(x, &r->data, rng, err)
+                                 : draw_public(x, &r->data, rng, err));
     }
     return OK;
 }

@@ -13,6 +13,7 @@ void choice_init(struct choice *c)
     guarantee_init(&c->total);
     price_init(&c->price);
     noise_init(&c->noise);
+    elect_init(&c->election);
     mpq_inits(c->beta, c->factor, c->floor, c->error_epsilon, c->error_beta,
               NULL);
     mpq_set_ui(c->factor, 1, 1);
@@ -24,9 +25,17 @@ void choice_fini(struct choice *c)
     guarantee_fini(&c->total);
     price_fini(&c->price);
     noise_fini(&c->noise);
+    elect_fini(&c->election);
     mpz_clear(c->threshold);
     mpq_clears(c->beta, c->factor, c->floor, c->error_epsilon, c->error_beta,
                NULL);
+}
+
+const char *choice_mechanism(const struct choice *c)
+{
+    return c->exact     ? "none"
+           : c->elected ? "election"
+                        : noise_name(c->noise.kind);
 }
 
 static enum status positive(struct str text, const char *what, size_t digits,

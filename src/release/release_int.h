@@ -59,5 +59,11 @@ void release_log(const struct release *r, const struct err *e);
 /* draw.c: loads, counts and draws what is left. PRIVACY: after the hold only,
  * where something is charged; a failure may depend on private rows. */
 enum status release_draw(struct release *r, struct err *err) WARN_UNUSED;
+/* draw_entity.c: a count whose threshold is elected. */
+enum status release_draw_entity(struct released *r, struct evaluated *data,
+                                struct entropy *rng,
+                                struct err *err) WARN_UNUSED;
+enum status release_push_number(struct arena *a, str_list *to, mpz_srcptr v,
+                                struct err *err) WARN_UNUSED;
 
 #endif

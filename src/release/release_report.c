@@ -95,14 +95,12 @@ void text_key_lines(struct sb *b, const struct str *keys,
     }
 }
 
-static const char *mechanism(const struct choice *c)
-{
-    return c->exact ? "none" : noise_name(c->noise.kind);
-}
-
 static const char *calibration(const struct choice *c)
 {
-    return c->exact ? "none" : c->noise.smooth ? "residual" : "global";
+    return c->exact          ? "none"
+           : c->elected      ? "threshold"
+           : c->noise.smooth ? "residual"
+                             : "global";
 }
 
 /* --- what quote and release share ----------------------------------------- */
@@ -128,7 +126,7 @@ static void json_public(struct json *j, struct count *q, const struct choice *c)
         json_rat(j, c->total.rho, true);
     }
     json_key(j, "mechanism");
-    json_cstr(j, mechanism(c));
+    json_cstr(j, choice_mechanism(c));
     json_key(j, "calibration");
     json_cstr(j, calibration(c));
     json_key(j, "reason");
@@ -202,8 +200,11 @@ static void text_public(struct sb *b, const struct choice *c)
         return;
     sb_cstr(b, "price       ");
     text_price(b, &c->price);
-    sb_printf(b, "\nmechanism   %s on the %s sensitivity. %.*s\n", mechanism(c),
-              c->noise.smooth ? "residual" : "global", PSTR(c->reason));
+    sb_printf(b, "\nmechanism   %s%s. %.*s\n", choice_mechanism(c),
+              c->elected        ? ""
+              : c->noise.smooth ? " on the residual sensitivity"
+                                : " on the global sensitivity",
+              PSTR(c->reason));
 }
 
 /* --- release -------------------------------------------------------------- */
@@ -291,6 +292,7 @@ static void release_json(struct json *j, const struct released *r,
         json_raw(j, x->numbers.p[0]);
     }
     json_public(j, r->c->q, &r->c->choice);
+    answer_elected_json(j, &r->c->choice, x);
     json_error(j, x);
     json_budget(j, v);
     json_key(j, "receipt");
@@ -313,8 +315,8 @@ static void text_error(struct sb *b, const struct choice *c,
     else
         sb_printf(b,
                   "error       half of all answers lie within %.0f of the "
-                  "count, 95 %% within %.0f%s\n",
-                  x->p50, x->p95,
+                  "%scount, 95 %% within %.0f%s\n",
+                  x->p50, c->elected ? "truncated " : "", x->p95,
                   x->released ? " (an estimate, itself private)" : "");
 }
 
@@ -352,6 +354,7 @@ static void release_text(struct sb *b, const struct released *r,
     const struct choice *c = &r->c->choice;
     const struct answer *x = &r->answer;
     text_error(b, c, x);
+    answer_elected_text(b, c, x);
     text_public(b, c);
     text_budget(b, v);
     if (x->repeated)
@@ -500,8 +503,11 @@ static void quote_json(struct json *j, const struct priced *p)
     json_key(j, "global_sensitivity");
     json_bound(j, p->q->bound.upper);
     json_key(j, "error");
-    if (c->exact) {
-        json_null(j);
+    if (c->exact || c->elected) {
+        if (c->exact)
+            json_null(j);
+        else
+            answer_quote_json(j, c);
         return;
     }
     json_begin(j, '{');
@@ -517,6 +523,8 @@ static void quote_text(struct sb *b, const struct choice *c,
     text_public(b, c);
     if (c->exact) {
         sb_cstr(b, "error       none\n");
+    } else if (c->elected) {
+        answer_quote_text(b, c);
     } else if (!c->noise.smooth) {
         sb_printf(b,
                   "error       half of all answers will lie within %.0f of "

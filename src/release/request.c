@@ -29,12 +29,34 @@ static void print_found(struct sb *b, const struct priced *c)
         }
 }
 
+/* The constants of an election: they decide the law of the answer. */
+static void print_election(struct sb *b, const struct priced *c)
+{
+    const struct election *e = &c->choice.election;
+    sb_printf(b, "; election, %u owners, %s, grid of %u up to %llu, flat to %u",
+              e->q.owners, e->q.exact ? "exact" : "certified", e->n,
+              (unsigned long long)e->grid[e->n - 1], e->flat);
+    sb_cstr(b, ", weight ");
+    rat_print(b, e->e1);
+    sb_cstr(b, ", lambda ");
+    rat_print(b, e->lambda);
+    sb_cstr(b, ", answer ");
+    rat_print(b, e->concentrated ? e->answer.rho : e->answer.epsilon);
+    sb_cstr(b, ", lost ");
+    rat_print(b, e->concentrated ? e->lost.rho : e->lost.epsilon);
+}
+
 static void print_sensitivity(struct sb *b, const struct priced *c)
 {
     const struct choice *x = &c->choice;
+    if (x->elected) {
+        print_election(b, c);
+        return;
+    }
     sb_cstr(b, "; sensitivity ");
     if (!x->noise.smooth) {
-        sb_u128(b, c->q->bound.l1_upper);
+        sb_u128(b, c->q->p->schema.has_entities ? c->q->entity.l1_upper
+                                                : c->q->bound.l1_upper);
         return;
     }
     sb_cstr(b, "residual, beta ");
@@ -81,7 +103,7 @@ static enum status make_requests(struct release *r, struct err *err)
             .dataset = o->dataset,
             .analyst = o->analyst,
             .query = cq_text(&r->p.arena, x->c->q->query),
-            .mechanism = str_of(noise_name(x->c->choice.noise.kind)),
+            .mechanism = str_of(choice_mechanism(&x->c->choice)),
             .settings = settings(x->c),
             .version = version,
         };
@@ -162,7 +184,8 @@ static enum status stored_answer(struct release *r, struct released *x,
         return OK;
     TRY(answer_read(&r->p.arena, text, &x->answer, err));
     if (x->answer.numbers.n != n_answers(x) ||
-        (x->answer.keys.n && !x->c->keys.found))
+        (x->answer.keys.n && !x->c->keys.found) ||
+        x->answer.thresholds.n != x->c->choice.elected)
         return err_set(err, E_LEDGER,
                        "the ledger holds an answer to another question");
     x->answer.receipt = receipt;

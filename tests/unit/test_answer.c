@@ -46,6 +46,10 @@ static void reads_its_own_form(void **state)
                        "[[\"a \\\"], [\", null, -7], [\"\\u0007\", 1, 2]]}";
     assert_int_equal(read_text(&m, keys, &x, &err), OK);
     assert_int_equal(x.keys.n, 2);
+    const char *elected = "{\"answers\": [5], \"error\": [1, 2, false], "
+                          "\"thresholds\": [8], \"lost\": [-3]}";
+    assert_int_equal(read_text(&m, elected, &x, &err), OK);
+    assert_true(x.thresholds.n == 1 && x.lost.n == 1);
     assert_int_equal(atomic_load(&m.used), 0);
 }
 
@@ -81,6 +85,10 @@ static void refuses_other_forms(void **state)
         "{\"answers\": [1], \"error\": [\"inf, 2, true]}",
         "{\"answers\": [1], \"error\": [1, 2, true}",
         "{\"answers\": [1], \"error\": []} ",
+        "{\"answers\": [1], \"error\": [], \"thresholds\": []}",
+        "{\"answers\": [1], \"error\": [], \"thresholds\": [-8]}",
+        "{\"answers\": [1], \"error\": [], \"thresholds\": [8, 9]}",
+        "{\"answers\": [1], \"error\": [], \"lost\": [3]}",
         "{\"answers\": [1], \"error\": [1.00000000000000000000000000000000"
         "00000000000000000000000000000000000000000000000, 2, true]}",
     };
