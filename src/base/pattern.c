@@ -528,14 +528,14 @@ struct set_of_states {
     bool in[PATTERN_STATES];
 };
 
-struct place {
+struct pattern_place {
     bool begin, end;
 };
 
 /* The state and all that can be reached without a character. Every state is
  * entered at most once, so the stack holds at most two entries a state. */
 static void enter(const struct pattern *p, struct set_of_states *set,
-                  uint16_t first, struct place at)
+                  uint16_t first, struct pattern_place at)
 {
     uint16_t stack[2 * PATTERN_STATES + 1];
     size_t n = 0;
@@ -596,10 +596,10 @@ bool pattern_matches(const struct pattern *p, const char *text, size_t n)
     struct set_of_states sets[2], *now = &sets[0], *next = &sets[1];
     size_t at = 0;
     memset(now, 0, sizeof *now);
-    enter(p, now, p->start, (struct place){true, n == 0});
+    enter(p, now, p->start, (struct pattern_place){true, n == 0});
     while (!matched(p, now) && at < n) {
         uint32_t c = next_char(text, n, &at);
-        struct place place = {false, at == n};
+        struct pattern_place place = {false, at == n};
         memset(next, 0, sizeof *next);
         for (uint16_t i = 0; i < now->n; i++)
             if (accepts(p, &p->states[now->list[i]], c))
