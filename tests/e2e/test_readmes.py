@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Every module of src/ and every room in it has a README that a newcomer can
 trust: the agreed parts, at most 100 lines, and every file of the folder named
-in it."""
+in it. What the pages about the whole tree name is there: paths, and functions
+in the files beside which they stand."""
 import os
+import re
 import sys
 
 SOURCE = os.environ["DPC_SOURCE"]
@@ -29,7 +31,36 @@ def findings(module, names, text, parts=PARTS):
     return out
 
 
+PAGES = ["architecture.md", "glossary.md"]
+
+
+def missing(page, text, root):
+    """Paths in backticks that are not there; functions that no file beside them has."""
+    out = []
+    for line in text.split("\n"):
+        words = re.findall(r"`([^`]+)`", line)
+        paths = [w for w in words if re.match(r"(src|tests|docs|tools|include)/[\w./-]+$", w)]
+        for path in paths:
+            if not os.path.exists(os.path.join(root, path)):
+                out.append(f"docs/{page}: there is no {path}")
+        if not line.startswith("|") or not paths:
+            continue
+        texts = []
+        for path in paths:
+            if os.path.isfile(os.path.join(root, path)):
+                with open(os.path.join(root, path), encoding="utf-8") as f:
+                    texts.append(f.read())
+        for name in words:
+            if re.match(r"[a-z]+_\w+$", name) and not any(re.search(rf"\b{name}\b", t) for t in texts):
+                out.append(f"docs/{page}: {name} is not in {', '.join(paths)}")
+    return out
+
+
 def self_check():
+    here = "`tests/e2e/test_readmes.py`"
+    assert not missing("p", f"| `self_check` | {here} |", SOURCE)
+    assert missing("p", "| `self_" + f"checks` | {here} |", SOURCE)
+    assert missing("p", "`src/base/no" + "thing.c`", SOURCE)
     good = "\n".join("## " + p for p in PARTS) + "\nx.c"
     assert not findings("m", ["x.c"], good)
     assert findings("m", ["y.c"], good)
@@ -62,6 +93,9 @@ def main():
         text = open(path, encoding="utf-8").read() if os.path.exists(path) else None
         if names:
             bad += findings(module, names, text, parts)
+    for page in PAGES:
+        with open(os.path.join(SOURCE, "docs", page), encoding="utf-8") as f:
+            bad += missing(page, f.read(), SOURCE)
     print("\n".join(bad) or "every module has its README")
     return 1 if bad else 0
 
