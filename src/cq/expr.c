@@ -67,6 +67,11 @@ static const struct op_info ops[X_N_OPS] = {
     [X_TO_TEXT] = {"to_text", 1, 1},
     [X_POSITION] = {"position", 2, 2},
     [X_RATIO] = {"ratio", 2, 2},
+    [X_SHIFT] = {"shift", 4, 4},
+    [X_YEARS] = {"years", 2, 2},
+    [X_TO_CHAR] = {"to_char", 2, 2},
+    [X_BIN] = {"bin", 3, 3},
+    [X_REGEX] = {"regex", 3, 3},
 };
 
 const char *expr_op_name(enum expr_op op)
@@ -165,14 +170,18 @@ enum type expr_op_type(enum expr_op op, struct expr *const *args, uint32_t n)
     case X_RTRIM:
     case X_REPLACE:
     case X_TO_TEXT:
+    case X_TO_CHAR:
         return T_TEXT;
     case X_LENGTH:
     case X_POSITION:
+    case X_YEARS:
         return T_INT;
     case X_EXTRACT:
         return T_DEC;
     case X_DATE_TRUNC:
     case X_TO_TIMESTAMP:
+    case X_SHIFT:
+    case X_BIN:
         return T_TIMESTAMP;
     case X_TO_DATE:
         return T_DATE;
@@ -217,6 +226,7 @@ static bool fits_i64(const struct expr *e)
     case X_LENGTH:
     case X_POSITION:
     case X_MOD:
+    case X_YEARS:
         return true;
     case X_NULLIF:
         return fits_i64(e->args[0]);

@@ -92,6 +92,11 @@ enum expr_op {
     X_POSITION,     /* text, part: from 1, 0 when absent */
     X_RATIO,        /* exact quotient to RATIO_PLACES; by 0, and of numbers with
                      * more than RATIO_MAX_DIGITS digits: NULL */
+    X_SHIFT,        /* date or timestamp, then months, days, microseconds */
+    X_YEARS,        /* whole years to the first from the second */
+    X_TO_CHAR,      /* date or timestamp, format */
+    X_BIN,          /* timestamp, width in microseconds, origin */
+    X_REGEX,        /* text, pattern, kind: "~", "~*" or "similar" */
     X_N_OPS
 };
 
@@ -144,6 +149,8 @@ struct expr *expr_map(struct arena *a, const struct expr *e, const uint32_t *to,
 enum status expr_eval(struct arena *a, const struct expr *e,
                       const struct value *vals, struct value *out,
                       struct err *err) WARN_UNUSED;
+/* Is every letter of the format part of a pattern of X_TO_CHAR? */
+bool time_format_known(struct str format);
 void expr_print(struct sb *b, const struct expr *e,
                 struct str (*var_name)(const void *ctx, uint32_t var),
                 const void *ctx);

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { MAX_FIXED = 3, MAX_SCRATCH = 65536 };
+enum { MAX_FIXED = 4, MAX_SCRATCH = 65536 };
 
 struct ctx {
     struct arena *arena;
@@ -273,6 +273,20 @@ static bool eval_strict(struct arena *a, const struct expr *e,
         return true;
     case X_TO_TIMESTAMP:
         *out = time_to_timestamp(&v[0]);
+        return true;
+    case X_SHIFT:
+        *out = time_shift(v);
+        return true;
+    case X_YEARS:
+        *out = time_years(&v[0], &v[1]);
+        return true;
+    case X_BIN:
+        *out = time_bin(v);
+        return true;
+    case X_TO_CHAR:
+        return time_to_char(a, &v[0], v[1].s, out);
+    case X_REGEX:
+        *out = text_regex(v);
         return true;
     case X_TO_REAL:
         *out = expr_num_to_real(&v[0]);

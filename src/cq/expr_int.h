@@ -42,6 +42,26 @@ bool time_extract(struct arena *a, struct str field, const struct value *v,
 struct value time_trunc(struct str unit, const struct value *v);
 struct value time_to_date(const struct value *v);
 struct value time_to_timestamp(const struct value *v);
+/* The calendar: days since 1970-01-01. */
+struct civil {
+    int64_t year;
+    int month, day;
+};
+struct civil civil_of(int64_t days);
+int64_t civil_days(int64_t year, int month, int day);
+void civil_week(int64_t days, int64_t *iso_year, int64_t *week);
+int civil_weekday(int64_t days); /* 0 is Monday */
+
+/* expr_calendar.c: X_SHIFT (v[0] to v[3]), X_YEARS, X_BIN (v[0] to v[2]),
+ * X_TO_CHAR */
+struct value time_shift(const struct value *v);
+struct value time_years(const struct value *later, const struct value *earlier);
+struct value time_bin(const struct value *v);
+bool time_to_char(struct arena *a, const struct value *v, struct str format,
+                  struct value *out);
+/* X_REGEX: v[0] to v[2]. */
+struct value text_regex(const struct value *v);
+
 struct value time_add_days(const struct value *date, int64_t days);
 /* Is the field (of extract) or unit (of date_trunc) one that we know? */
 bool time_field_known(struct str field, enum type t);

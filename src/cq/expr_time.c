@@ -15,11 +15,6 @@
 
 static const int64_t day_us = 86400LL * 1000000;
 
-struct civil {
-    int64_t year;
-    int month, day;
-};
-
 static bool is_infinite(const struct value *v)
 {
     return v->i == INT64_MIN || v->i == INT64_MAX;
@@ -37,7 +32,7 @@ static int64_t within_reach(int64_t days)
     return days > far ? far : days < -far ? -far : days;
 }
 
-static struct civil civil_of(int64_t days)
+struct civil civil_of(int64_t days)
 {
     days = within_reach(days);
     int64_t z = days + 719468, era = floor_div(z, 146097);
@@ -52,7 +47,7 @@ static struct civil civil_of(int64_t days)
     return c;
 }
 
-static int64_t days_of(int64_t year, int month, int day)
+int64_t civil_days(int64_t year, int month, int day)
 {
     int64_t y = year - (month <= 2), era = floor_div(y, 400);
     int64_t yoe = y - era * 400;
@@ -61,19 +56,18 @@ static int64_t days_of(int64_t year, int month, int day)
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-/* 0 is Monday. */
-static int weekday(int64_t days)
+int civil_weekday(int64_t days)
 {
     int64_t w = (days % 7 + 10) % 7;
     return (int)w;
 }
 
 /* The ISO week belongs to the year of its Thursday. */
-static void iso_week(int64_t days, int64_t *year, int64_t *week)
+void civil_week(int64_t days, int64_t *year, int64_t *week)
 {
-    int64_t thursday = days - weekday(days) + 3;
+    int64_t thursday = days - civil_weekday(days) + 3;
     *year = civil_of(thursday).year;
-    *week = (thursday - days_of(*year, 1, 1)) / 7 + 1;
+    *week = (thursday - civil_days(*year, 1, 1)) / 7 + 1;
 }
 
 enum field {
@@ -119,7 +113,7 @@ static int64_t date_field(enum field f, int64_t days)
     days = within_reach(days);
     struct civil c = civil_of(days);
     int64_t year, week;
-    iso_week(days, &year, &week);
+    civil_week(days, &year, &week);
     switch (f) {
     case F_YEAR: /* there is no year 0: 1 BC is -1 */
         return c.year > 0 ? c.year : c.year - 1;
@@ -128,11 +122,11 @@ static int64_t date_field(enum field f, int64_t days)
     case F_DAY:
         return c.day;
     case F_DOW:
-        return (weekday(days) + 1) % 7;
+        return (civil_weekday(days) + 1) % 7;
     case F_ISODOW:
-        return weekday(days) + 1;
+        return civil_weekday(days) + 1;
     case F_DOY:
-        return days - days_of(c.year, 1, 1) + 1;
+        return days - civil_days(c.year, 1, 1) + 1;
     case F_QUARTER:
         return (c.month - 1) / 3 + 1;
     case F_WEEK:
@@ -250,12 +244,12 @@ static int64_t trunc_days(struct str unit, int64_t days)
 {
     struct civil c = civil_of(days);
     if (str_eq_nocase(unit, STR("week")))
-        return days - weekday(days);
+        return days - civil_weekday(days);
     if (str_eq_nocase(unit, STR("month")))
-        return days_of(c.year, c.month, 1);
+        return civil_days(c.year, c.month, 1);
     if (str_eq_nocase(unit, STR("quarter")))
-        return days_of(c.year, (c.month - 1) / 3 * 3 + 1, 1);
-    return days_of(c.year, 1, 1);
+        return civil_days(c.year, (c.month - 1) / 3 * 3 + 1, 1);
+    return civil_days(c.year, 1, 1);
 }
 
 bool time_unit_known(struct str unit)

@@ -2,6 +2,7 @@
 #include "release/prepare.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "entity/unit.h"
 #include "entity/view.h"
@@ -60,10 +61,19 @@ static enum status take_number(struct str *have, struct str asked,
     return st;
 }
 
+/* The day of asking. It becomes a constant of the query, so a stored answer is
+ * that of its day. */
+static int64_t today(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec / 86400;
+}
+
 static enum status read_sql(struct prepared *p, struct err *err)
 {
     const str_list *params = &p->session->opt.params;
-    struct sql_options opt = {params->p, params->n};
+    struct sql_options opt = {params->p, params->n, today()};
     struct sql_statement st = {0};
     TRY(sql_read(&p->arena, &p->schema, p->text, &opt, &st, err));
     TRY(new_counts(p, st.n_counts, err));

@@ -308,6 +308,10 @@ static enum status lower_special(struct lower *l, const char *name,
     }
     if (strcmp(name, "date_trunc") == 0)
         return lower_date_trunc(l, v, n, at, out);
+    if (strcmp(name, "to_char") == 0)
+        return lower_to_char(l, v, n, at, out);
+    if (strcmp(name, "width_bucket") == 0)
+        return lower_bucket(l, v, n, at, out);
     if (strcmp(name, "left") == 0)
         return lower_left(l, v, n, at, out);
     if (strcmp(name, "right") == 0)
@@ -350,6 +354,9 @@ enum status lower_function(struct lower *l, struct scope *sc,
         json_decref(op);
         return st;
     }
+    TRY(lower_calendar(l, sc, name, call, out, &done));
+    if (done)
+        return OK;
     TRY(lower_args(l, sc, call, &v, &n));
     TRY(lower_special(l, name, v, n, at, out, &done));
     if (done)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/pattern.h"
 #include "sql/sql_int.h"
 
 /* --- LIKE --- */
@@ -183,4 +184,40 @@ enum status lower_between(struct lower *l, struct scope *sc, const json_t *e,
         TRY(make(l, X_OR, 2, ways, out));
     }
     return negated ? make1(l, X_NOT, *out, out) : OK;
+}
+
+/* PRIVACY: the pattern is a constant, so whether it is refused depends on the
+ * query alone. */
+enum status lower_regex(struct lower *l, struct scope *sc, const json_t *x,
+                        const json_t *pattern, const char *kind, long at,
+                        struct expr **out)
+{
+    struct expr *v[3];
+    struct pattern p;
+    TRY(lower_scalar(l, sc, x, &v[0]));
+    TRY(lower_scalar(l, sc, pattern, &v[1]));
+    for (int i = 0; i < 2; i++)
+        if (is_untyped(v[i]))
+            TRY(give_type(l, &v[i], T_TEXT, at));
+    if (v[0]->type == T_UNKNOWN)
+        TRY(make1(l, X_TO_TEXT, v[0], &v[0]));
+    if (v[0]->type != T_TEXT)
+        return type_error(l, at, kind, v[0], v[1]);
+    if (is_padded(l, v[0]))
+        return sql_refuse(l->err, NO_PADDED, at);
+    if (v[1]->op != X_CONST || v[1]->val.is_null || v[1]->val.type != T_TEXT)
+        return sql_refuse(l->err, NO_REGEX, at);
+    bool similar = strcmp(kind, "similar") == 0;
+    bool icase = strcmp(kind, "~*") == 0;
+    const char *why =
+        pattern_compile(&p, v[1]->val.s.p, v[1]->val.s.n,
+                        similar ? PATTERN_SIMILAR : PATTERN_POSIX, icase);
+    if (why) {
+        enum status st = sql_refuse(l->err, NO_REGEX, at);
+        err_detail(l->err, "Here: %s.", why);
+        return st;
+    }
+    struct str name = similar ? STR("similar") : icase ? STR("~*") : STR("~");
+    TRY(make_const(l, value_text(name), &v[2]));
+    return make(l, X_REGEX, 3, v, out);
 }

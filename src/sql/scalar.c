@@ -300,6 +300,15 @@ static enum status lower_operator(struct lower *l, struct scope *sc,
         *out = x;
         return is_number(x) ? OK : sql_type_error(l, at, "unary plus", x, NULL);
     }
+    bool sum = strcmp(name, "+") == 0 || strcmp(name, "-") == 0;
+    if (sum && (is_interval(left) || is_interval(right)))
+        return lower_interval_sum(l, sc, left, right, name[0] == '-', at, out);
+    if (strcmp(name, "~") == 0 || strcmp(name, "~*") == 0)
+        return lower_regex(l, sc, left, right, name, at, out);
+    if (strcmp(name, "!~") == 0 || strcmp(name, "!~*") == 0) {
+        TRY(lower_regex(l, sc, left, right, name + 1, at, out));
+        return make1(l, X_NOT, *out, out);
+    }
     TRY(lower_scalar(l, sc, left, &x));
     TRY(lower_scalar(l, sc, right, &y));
     if (op != X_N_OPS) {
@@ -310,8 +319,7 @@ static enum status lower_operator(struct lower *l, struct scope *sc,
         return arithmetic(l, op, name, x, y, at, out);
     if (strcmp(name, "||") == 0)
         return concat(l, x, y, at, out);
-    return sql_refuse(
-        l->err, name[0] == '~' || name[0] == '!' ? NO_REGEX : NO_OPERATOR, at);
+    return sql_refuse(l->err, NO_OPERATOR, at);
 }
 
 /* --- the other forms of A_Expr --- */
@@ -324,6 +332,20 @@ static enum status lower_two(struct lower *l, struct scope *sc, const json_t *e,
     TRY(lower_scalar(l, sc, get(e, "rexpr"), &y));
     TRY(unify2(l, &x, &y, get_location(e)));
     return make2(l, op, x, y, out);
+}
+
+/* x SIMILAR TO p: the parser writes p as similar_to_escape(p). */
+static enum status lower_similar(struct lower *l, struct scope *sc,
+                                 const json_t *e, struct expr **out)
+{
+    const json_t *call = node_as(get(e, "rexpr"), "FuncCall");
+    const json_t *args = get(call, "args");
+    const char *op = string_of(json_array_get(get(e, "name"), 0));
+    if (json_array_size(args) != 1)
+        return sql_refuse(l->err, NO_REGEX, get_location(e));
+    TRY(lower_regex(l, sc, get(e, "lexpr"), json_array_get(args, 0), "similar",
+                    get_location(e), out));
+    return op[0] == '!' ? make1(l, X_NOT, *out, out) : OK;
 }
 
 static enum status lower_a_expr(struct lower *l, struct scope *sc,
@@ -341,7 +363,7 @@ static enum status lower_a_expr(struct lower *l, struct scope *sc,
     if (strcmp(kind, "AEXPR_ILIKE") == 0)
         return lower_like(l, sc, e, true, out);
     if (strcmp(kind, "AEXPR_SIMILAR") == 0)
-        return sql_refuse(l->err, NO_REGEX, get_location(e));
+        return lower_similar(l, sc, e, out);
     if (strcmp(kind, "AEXPR_NULLIF") == 0)
         return lower_two(l, sc, e, X_NULLIF, out);
     if (strcmp(kind, "AEXPR_DISTINCT") == 0)
@@ -499,7 +521,7 @@ static enum status lower_kind(struct lower *l, struct scope *sc,
     if (strcmp(kind, "SubLink") == 0)
         return refuse_sublink(l, f);
     if (strcmp(kind, "SQLValueFunction") == 0)
-        return sql_refuse(l->err, NO_VOLATILE, get_location(f));
+        return lower_today(l, f, out);
     if (strcmp(kind, "CollateClause") == 0)
         return sql_refuse(l->err, NO_COLLATE, get_location(f));
     return sql_refuse(l->err, NO_EXPRESSION, get_location(f));

@@ -25,6 +25,7 @@ enum {
 struct sql_options {
     const struct str *params; /* texts of $1, $2, ...; p NULL is NULL */
     size_t n_params;
+    int64_t today; /* CURRENT_DATE: days since 1970-01-01; 0: none */
 };
 
 struct sql_count {

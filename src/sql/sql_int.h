@@ -225,6 +225,22 @@ enum status lower_rows(struct lower *l, struct scope *sc, const json_t *x,
                        struct expr **out);
 enum status lower_function(struct lower *l, struct scope *sc,
                            const json_t *call, struct expr **out);
+/* calendar.c: dates and what is made of them */
+bool is_interval(const json_t *node);
+enum status lower_interval_sum(struct lower *l, struct scope *sc,
+                               const json_t *left, const json_t *right,
+                               bool minus, long at, struct expr **out);
+enum status lower_today(struct lower *l, const json_t *f, struct expr **out);
+enum status lower_calendar(struct lower *l, struct scope *sc, const char *name,
+                           const json_t *call, struct expr **out, bool *done);
+enum status lower_to_char(struct lower *l, struct expr **v, uint32_t n, long at,
+                          struct expr **out);
+enum status lower_bucket(struct lower *l, struct expr **v, uint32_t n, long at,
+                         struct expr **out);
+/* x ~ 'a', x SIMILAR TO 'a'; kind as X_REGEX has it. */
+enum status lower_regex(struct lower *l, struct scope *sc, const json_t *x,
+                        const json_t *pattern, const char *kind, long at,
+                        struct expr **out);
 /* COUNT and the others, by name. */
 bool is_aggregate(const char *name);
 enum status lower_cast(struct lower *l, struct scope *sc, const json_t *cast,

@@ -143,7 +143,6 @@ SELECT COUNT(*) FROM `orders`
 SELECT COUNT(*) FROM orders WHERE o_orderstatus == 'F'
 SELECT COUNT(*) FROM orders WHERE strftime('%Y', o_orderdate) = '1995'
 SELECT COUNT(*) FROM orders WHERE o_orderdate REGEXP '^1995'
-SELECT COUNT(*) FROM orders WHERE o_orderdate ~ '^1995'
 SELECT COUNT(*) FROM orders o WHERE o_orderkey = "F"
 """.strip().split("\n")
 

@@ -97,3 +97,11 @@ SELECT COUNT(*) FROM patient WHERE sex = CAST('F' AS VARCHAR(10)) AND id = CAST(
 SELECT COUNT(*) FROM patient WHERE sex = 'Female'::varchar(1) AND name = 'Żółć  '::char(5)
 ----
 SELECT COUNT(*) FROM patient WHERE name::varchar(3) = 'Ann' AND id::varchar(1) = '7'
+----
+SELECT COUNT(*) FROM patient WHERE born > CURRENT_DATE - INTERVAL '1 year 2 months'
+----
+SELECT COUNT(*) FROM patient WHERE name ~ '^a' AND name !~* 'b+' AND name SIMILAR TO 'a%'
+----
+SELECT COUNT(*) FROM patient WHERE extract(year FROM age(DATE '2024-01-01', born)) >= 18
+----
+SELECT COUNT(*) FROM patient WHERE to_char(born, 'YYYY-MM') = '1990-01' AND width_bucket(weight, 0, 100, 2) = 1
