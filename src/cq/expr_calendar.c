@@ -39,19 +39,19 @@ static bool split(const struct value *v, int64_t *days, int64_t *us)
 
 static int month_days(int64_t year, int month)
 {
-    int64_t next = month == 12 ? civil_days(year + 1, 1, 1)
-                               : civil_days(year, month + 1, 1);
-    return (int)(next - civil_days(year, month, 1));
+    int64_t next = month == 12 ? time_civil_days(year + 1, 1, 1)
+                               : time_civil_days(year, month + 1, 1);
+    return (int)(next - time_civil_days(year, month, 1));
 }
 
 /* The same day of another month, or its last. */
 static int64_t add_months(int64_t days, int64_t months)
 {
-    struct civil c = civil_of(days);
+    struct civil c = time_civil_of(days);
     int64_t m = c.year * 12 + c.month - 1 + months;
     int64_t year = m / 12 - (m % 12 < 0);
     int month = (int)(m - year * 12) + 1, last = month_days(year, month);
-    return civil_days(year, month, c.day < last ? c.day : last);
+    return time_civil_days(year, month, c.day < last ? c.day : last);
 }
 
 static int64_t clamp(int64_t v, int64_t most)
@@ -82,7 +82,7 @@ struct value time_shift(const struct value *v)
 static int64_t years_between(int64_t later, int64_t late_us, int64_t earlier,
                              int64_t early_us)
 {
-    struct civil a = civil_of(later), b = civil_of(earlier);
+    struct civil a = time_civil_of(later), b = time_civil_of(earlier);
     int64_t years = a.year - b.year;
     if (a.month != b.month)
         return years - (a.month < b.month);
@@ -184,8 +184,8 @@ static void print_clock(struct sb *b, const char *p, int64_t us)
 static void print_week(struct sb *b, const char *p, const struct moment *m)
 {
     int64_t year, week;
-    int64_t doy = m->days - civil_days(m->c.year, 1, 1) + 1;
-    civil_week(m->days, &year, &week);
+    int64_t doy = m->days - time_civil_days(m->c.year, 1, 1) + 1;
+    time_civil_week(m->days, &year, &week);
     if (is(p, "IYYY"))
         sb_printf(b, "%04" PRId64, year);
     else if (is(p, "IW"))
@@ -193,9 +193,9 @@ static void print_week(struct sb *b, const char *p, const struct moment *m)
     else if (is(p, "WW"))
         sb_printf(b, "%02" PRId64, (doy - 1) / 7 + 1);
     else if (is(p, "ID"))
-        sb_printf(b, "%d", civil_weekday(m->days) + 1);
+        sb_printf(b, "%d", time_civil_weekday(m->days) + 1);
     else
-        sb_printf(b, "%d", (civil_weekday(m->days) + 1) % 7 + 1);
+        sb_printf(b, "%d", (time_civil_weekday(m->days) + 1) % 7 + 1);
 }
 
 static void print_pattern(struct sb *b, const char *p, const struct moment *m)
@@ -213,13 +213,14 @@ static void print_pattern(struct sb *b, const char *p, const struct moment *m)
     else if (is(p, "DD"))
         sb_printf(b, "%02d", m->c.day);
     else if (is(p, "DDD"))
-        sb_printf(b, "%03" PRId64, m->days - civil_days(m->c.year, 1, 1) + 1);
+        sb_printf(b, "%03" PRId64,
+                  m->days - time_civil_days(m->c.year, 1, 1) + 1);
     else if (is(p, "Q"))
         sb_printf(b, "%d", (m->c.month - 1) / 3 + 1);
     else if (p[1] == 'O' || p[1] == 'o')
         print_short(b, months[m->c.month - 1], p);
     else if (p[1] == 'Y' || p[1] == 'y')
-        print_short(b, weekdays[civil_weekday(m->days)],
+        print_short(b, weekdays[time_civil_weekday(m->days)],
                     p[0] == 'd'   ? "ddd"
                     : p[1] == 'Y' ? "DDD"
                                   : "Ddd");
@@ -252,7 +253,7 @@ bool time_to_char(struct arena *a, const struct value *v, struct str f,
     if (!split(v, &m.days, &m.us) || is_infinite(v->i) ||
         f.n > EXPR_MAX_TEXT / 8)
         return true;
-    m.c = civil_of(m.days);
+    m.c = time_civil_of(m.days);
     if (m.c.year < 1) /* PostgreSQL counts those backwards */
         return true;
     sb_init(&b, a);
@@ -272,7 +273,7 @@ bool time_to_char(struct arena *a, const struct value *v, struct str f,
 /* --- patterns --------------------------------------------------------------
  */
 
-struct value text_regex(const struct value *v)
+struct value expr_text_regex(const struct value *v)
 {
     struct pattern p;
     bool similar = str_is(v[2].s, "similar");

@@ -286,7 +286,7 @@ static bool eval_strict(struct arena *a, const struct expr *e,
     case X_TO_CHAR:
         return time_to_char(a, &v[0], v[1].s, out);
     case X_REGEX:
-        *out = text_regex(v);
+        *out = expr_text_regex(v);
         return true;
     case X_TO_REAL:
         *out = expr_num_to_real(&v[0]);

@@ -47,10 +47,10 @@ struct civil {
     int64_t year;
     int month, day;
 };
-struct civil civil_of(int64_t days);
-int64_t civil_days(int64_t year, int month, int day);
-void civil_week(int64_t days, int64_t *iso_year, int64_t *week);
-int civil_weekday(int64_t days); /* 0 is Monday */
+struct civil time_civil_of(int64_t days);
+int64_t time_civil_days(int64_t year, int month, int day);
+void time_civil_week(int64_t days, int64_t *iso_year, int64_t *week);
+int time_civil_weekday(int64_t days); /* 0 is Monday */
 
 /* expr_calendar.c: X_SHIFT (v[0] to v[3]), X_YEARS, X_BIN (v[0] to v[2]),
  * X_TO_CHAR */
@@ -60,7 +60,7 @@ struct value time_bin(const struct value *v);
 bool time_to_char(struct arena *a, const struct value *v, struct str format,
                   struct value *out);
 /* X_REGEX: v[0] to v[2]. */
-struct value text_regex(const struct value *v);
+struct value expr_text_regex(const struct value *v);
 
 struct value time_add_days(const struct value *date, int64_t days);
 /* Is the field (of extract) or unit (of date_trunc) one that we know? */

@@ -32,7 +32,7 @@ static int64_t within_reach(int64_t days)
     return days > far ? far : days < -far ? -far : days;
 }
 
-struct civil civil_of(int64_t days)
+struct civil time_civil_of(int64_t days)
 {
     days = within_reach(days);
     int64_t z = days + 719468, era = floor_div(z, 146097);
@@ -47,7 +47,7 @@ struct civil civil_of(int64_t days)
     return c;
 }
 
-int64_t civil_days(int64_t year, int month, int day)
+int64_t time_civil_days(int64_t year, int month, int day)
 {
     int64_t y = year - (month <= 2), era = floor_div(y, 400);
     int64_t yoe = y - era * 400;
@@ -56,18 +56,18 @@ int64_t civil_days(int64_t year, int month, int day)
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-int civil_weekday(int64_t days)
+int time_civil_weekday(int64_t days)
 {
     int64_t w = (days % 7 + 10) % 7;
     return (int)w;
 }
 
 /* The ISO week belongs to the year of its Thursday. */
-void civil_week(int64_t days, int64_t *year, int64_t *week)
+void time_civil_week(int64_t days, int64_t *year, int64_t *week)
 {
-    int64_t thursday = days - civil_weekday(days) + 3;
-    *year = civil_of(thursday).year;
-    *week = (thursday - civil_days(*year, 1, 1)) / 7 + 1;
+    int64_t thursday = days - time_civil_weekday(days) + 3;
+    *year = time_civil_of(thursday).year;
+    *week = (thursday - time_civil_days(*year, 1, 1)) / 7 + 1;
 }
 
 enum field {
@@ -111,9 +111,9 @@ bool time_field_known(struct str field, enum type t)
 static int64_t date_field(enum field f, int64_t days)
 {
     days = within_reach(days);
-    struct civil c = civil_of(days);
+    struct civil c = time_civil_of(days);
     int64_t year, week;
-    civil_week(days, &year, &week);
+    time_civil_week(days, &year, &week);
     switch (f) {
     case F_YEAR: /* there is no year 0: 1 BC is -1 */
         return c.year > 0 ? c.year : c.year - 1;
@@ -122,11 +122,11 @@ static int64_t date_field(enum field f, int64_t days)
     case F_DAY:
         return c.day;
     case F_DOW:
-        return (civil_weekday(days) + 1) % 7;
+        return (time_civil_weekday(days) + 1) % 7;
     case F_ISODOW:
-        return civil_weekday(days) + 1;
+        return time_civil_weekday(days) + 1;
     case F_DOY:
-        return days - civil_days(c.year, 1, 1) + 1;
+        return days - time_civil_days(c.year, 1, 1) + 1;
     case F_QUARTER:
         return (c.month - 1) / 3 + 1;
     case F_WEEK:
@@ -242,14 +242,14 @@ static int64_t unit_us(struct str unit)
 
 static int64_t trunc_days(struct str unit, int64_t days)
 {
-    struct civil c = civil_of(days);
+    struct civil c = time_civil_of(days);
     if (str_eq_nocase(unit, STR("week")))
-        return days - civil_weekday(days);
+        return days - time_civil_weekday(days);
     if (str_eq_nocase(unit, STR("month")))
-        return civil_days(c.year, c.month, 1);
+        return time_civil_days(c.year, c.month, 1);
     if (str_eq_nocase(unit, STR("quarter")))
-        return civil_days(c.year, (c.month - 1) / 3 * 3 + 1, 1);
-    return civil_days(c.year, 1, 1);
+        return time_civil_days(c.year, (c.month - 1) / 3 * 3 + 1, 1);
+    return time_civil_days(c.year, 1, 1);
 }
 
 bool time_unit_known(struct str unit)

@@ -168,7 +168,7 @@ static enum status times(struct lower *l, struct scope *sc, const json_t *node,
     return OK;
 }
 
-bool is_interval(const json_t *node)
+bool sql_is_interval(const json_t *node)
 {
     const json_t *cast = node_as(node, "TypeCast"),
                  *x = node_as(node, "A_Expr");
@@ -176,8 +176,8 @@ bool is_interval(const json_t *node)
         return strcmp(last_name(get(get(cast, "typeName"), "names")),
                       "interval") == 0;
     const char *op = x ? string_of(json_array_get(get(x, "name"), 0)) : "";
-    return strcmp(op, "*") == 0 &&
-           (is_interval(get(x, "lexpr")) || is_interval(get(x, "rexpr")));
+    return strcmp(op, "*") == 0 && (sql_is_interval(get(x, "lexpr")) ||
+                                    sql_is_interval(get(x, "rexpr")));
 }
 
 static enum status interval_value(struct lower *l, struct scope *sc,
@@ -187,7 +187,7 @@ static enum status interval_value(struct lower *l, struct scope *sc,
                  *x = node_as(node, "A_Expr");
     long at = node_location(node);
     if (x) {
-        bool left = is_interval(get(x, "lexpr"));
+        bool left = sql_is_interval(get(x, "lexpr"));
         TRY(lower_enter(l, at));
         enum status st =
             interval_value(l, sc, get(x, left ? "lexpr" : "rexpr"), out);
@@ -225,8 +225,8 @@ enum status lower_interval_sum(struct lower *l, struct scope *sc,
 {
     struct interval by;
     struct expr *e;
-    bool first = is_interval(left);
-    if (first && (minus || is_interval(right)))
+    bool first = sql_is_interval(left);
+    if (first && (minus || sql_is_interval(right)))
         return sql_refuse(l->err, NO_INTERVAL, at);
     TRY(interval_value(l, sc, first ? left : right, &by));
     if (minus)
@@ -251,7 +251,7 @@ static enum status need_time(struct lower *l, struct expr *e, const char *name,
 {
     if (!is_untyped(e) && (e->type == T_DATE || e->type == T_TIMESTAMP))
         return OK;
-    return type_error(l, at, name, e, NULL);
+    return sql_type_error(l, at, name, e, NULL);
 }
 
 /* extract(year FROM age(later, earlier)); earlier today: age(x). */
@@ -292,7 +292,7 @@ static enum status lower_bin(struct lower *l, struct scope *sc,
     if (json_array_size(args) != 3)
         return sql_refuse(l->err, NO_FUNCTION, at);
     if (text ? !read_interval(get_text(text, "sval"), NULL, &by)
-             : !is_interval(first))
+             : !sql_is_interval(first))
         return bad_interval(l, at);
     if (!text)
         TRY(interval_value(l, sc, first, &by));

@@ -202,7 +202,7 @@ enum status lower_regex(struct lower *l, struct scope *sc, const json_t *x,
     if (v[0]->type == T_UNKNOWN)
         TRY(make1(l, X_TO_TEXT, v[0], &v[0]));
     if (v[0]->type != T_TEXT)
-        return type_error(l, at, kind, v[0], v[1]);
+        return sql_type_error(l, at, kind, v[0], v[1]);
     if (is_padded(l, v[0]))
         return sql_refuse(l->err, NO_PADDED, at);
     if (v[1]->op != X_CONST || v[1]->val.is_null || v[1]->val.type != T_TEXT)

@@ -301,7 +301,7 @@ static enum status lower_operator(struct lower *l, struct scope *sc,
         return is_number(x) ? OK : sql_type_error(l, at, "unary plus", x, NULL);
     }
     bool sum = strcmp(name, "+") == 0 || strcmp(name, "-") == 0;
-    if (sum && (is_interval(left) || is_interval(right)))
+    if (sum && (sql_is_interval(left) || sql_is_interval(right)))
         return lower_interval_sum(l, sc, left, right, name[0] == '-', at, out);
     if (strcmp(name, "~") == 0 || strcmp(name, "~*") == 0)
         return lower_regex(l, sc, left, right, name, at, out);

@@ -226,7 +226,7 @@ enum status lower_rows(struct lower *l, struct scope *sc, const json_t *x,
 enum status lower_function(struct lower *l, struct scope *sc,
                            const json_t *call, struct expr **out);
 /* calendar.c: dates and what is made of them */
-bool is_interval(const json_t *node);
+bool sql_is_interval(const json_t *node);
 enum status lower_interval_sum(struct lower *l, struct scope *sc,
                                const json_t *left, const json_t *right,
                                bool minus, long at, struct expr **out);
