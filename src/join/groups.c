@@ -8,7 +8,9 @@
  * words (wide.h) where a number leaves 64 bits. Products saturate.
  * Any other is walked once for each key, with the key's variables fixed.
  *
- * Or every key that occurs, by one walk that has its variables on its path.
+ * Or every key that occurs: the other variables are summed out (eliminate.c),
+ * or, where that needs too much room, by one walk that has the keys on its
+ * path.
  */
 #include "join/jointree/acyclic.h"
 #include "join/message/wide.h"
@@ -272,6 +274,14 @@ static vset key_vars(const struct cq *q)
     return set;
 }
 
+static enum status list_keys(struct join *j, vset set, struct listing *l,
+                             struct err *err)
+{
+    bool done;
+    TRY(join_eliminate(j, set, tell, l, &done, err));
+    return done ? OK : join_list_boundary(j, set, tell, l, err);
+}
+
 enum status join_list_groups(struct join *j,
                              enum status (*each)(void *ctx,
                                                  const struct value *key,
@@ -288,7 +298,7 @@ enum status join_list_groups(struct join *j,
     vset set = key_vars(j->q);
     enum status s = l.key ? OK : err_nomem(err);
     if (s == OK && set)
-        s = join_list_boundary(j, set, tell, &l, err);
+        s = list_keys(j, set, &l, err);
     else if (s == OK)
         s = join_count(j, &count, err);
     if (s == OK && count) /* all keys are constants: one group */

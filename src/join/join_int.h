@@ -262,6 +262,12 @@ enum status join_list_boundary(struct join *j, vset boundary,
                                                    const uint64_t *ids,
                                                    u128 count, struct err *err),
                                void *ctx, struct err *err) WARN_UNUSED;
+/* eliminate.c: the same by summing out all variables but `keys`; nothing is
+ * told unless *done. */
+enum status join_eliminate(struct join *j, vset keys,
+                           enum status (*each)(void *ctx, const uint64_t *ids,
+                                               u128 count, struct err *err),
+                           void *ctx, bool *done, struct err *err) WARN_UNUSED;
 /* Fills in the variables and comparisons of r->f. */
 enum status join_pick(struct join *j, struct request *r, struct arena *a,
                       struct err *err) WARN_UNUSED;
