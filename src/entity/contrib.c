@@ -210,7 +210,9 @@ static size_t above(const struct contrib *x, u128 t)
  * all can be told apart. */
 static u128 choose_floor(const struct contrib *x)
 {
-    uint32_t wanted = x->opt.heavy ? x->opt.heavy : CONTRIB_HEAVY;
+    static const uint32_t by_k[] = {0, 0, 1024, 512, 192};
+    uint32_t wanted = x->c->k < 5 ? by_k[x->c->k] : 96;
+    wanted = x->opt.heavy ? x->opt.heavy : wanted;
     u128 t = 1;
     if (x->entities <= wanted)
         return 0;

@@ -23,10 +23,10 @@ struct contrib;
 
 struct contrib_options {
     struct join_options join;
-    /* Entities to be told apart, about; 0: CONTRIB_HEAVY. */
+    /* Entities to be told apart, about; 0: fewer, the more owners a result
+     * has, since tuples are of all of them. */
     uint32_t heavy;
 };
-enum { CONTRIB_HEAVY = 2048 };
 
 /* Opens the rows of a query. `c` is its completion; all stay the caller's. */
 enum status contrib_open(struct mem *m, const struct cq *q,

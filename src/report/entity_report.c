@@ -116,7 +116,7 @@ void report_entity_text(struct sb *b, struct count *q)
 
 /* With several owners thresholds that more exceed are left out: solving them
  * takes long, and none is ever elected. */
-enum { LISTED_HEAVY = 256, ENOUGH_HEAVY = 1024 };
+enum { LISTED_HEAVY = 256 };
 
 struct values {
     struct count *q;
@@ -238,8 +238,7 @@ enum status report_entity_values(struct count *q, struct evaluated *data,
     struct session *s = q->p->session;
     struct contrib_options opt = {.join = {.threads = q->p->threads,
                                            .cancelled = session_cancelled,
-                                           .ctx = s},
-                                  .heavy = ENOUGH_HEAVY};
+                                           .ctx = s}};
     struct values v = {.q = q,
                        .j = j,
                        .text = text,
