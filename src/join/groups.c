@@ -98,26 +98,26 @@ static enum status part_ids(const struct grouping *g, vset vars,
     return k->out ? OK : err_nomem(g->err);
 }
 
-/* With numbers of so many words; 0: one. */
+/* With numbers of one word or, `wide`, of several. */
 static enum status count_at_once(struct grouping *g, const struct request *part,
-                                 uint32_t words, bool *done)
+                                 bool wide, bool *done)
 {
     struct graph *graph = NEW(g->a, struct graph);
-    u128 *wide = words ? NEWS(g->a, u128, g->n_keys) : NULL;
+    u128 *out = wide ? NEWS(g->a, u128, g->n_keys) : NULL;
     struct group_ids k = {0};
     *done = false;
-    if (!graph || (words && !wide))
+    if (!graph || (wide && !out))
         return err_nomem(g->err);
     if (vset_count(part->boundary) > 2)
         return OK;
-    TRY(graph_make(g->j, part, g->a, words, graph, done, g->err));
+    TRY(graph_make(g->j, part, g->a, wide, graph, done, g->err));
     if (!*done)
         return OK;
     TRY(part_ids(g, part->boundary, &k));
-    TRY(words ? wide_groups(g->j, graph, &k, wide, done, g->err)
-              : acyclic_groups(g->j, graph, &k, done, g->err));
+    TRY(wide ? wide_groups(g->j, graph, &k, out, done, g->err)
+             : acyclic_groups(g->j, graph, &k, done, g->err));
     for (size_t i = 0; *done && i < g->n_keys; i++) {
-        times(g, i, words ? wide[i] : k.out[i]);
+        times(g, i, wide ? out[i] : k.out[i]);
         times(g, i, graph->scalar);
     }
     return OK;
@@ -177,11 +177,11 @@ static enum status count_part(struct grouping *g, struct request *part)
             times(g, i, v);
         return OK;
     }
-    uint32_t words = wide_words(g->j, part);
+    uint32_t words = rows_words(g->j, part);
     if (!g->j->only_wide)
-        TRY(count_at_once(g, part, 0, &done));
+        TRY(count_at_once(g, part, false, &done));
     if (!done)
-        TRY(count_at_once(g, part, words, &done));
+        TRY(count_at_once(g, part, true, &done));
     if (!done && !g->j->only_wide)
         TRY(count_by_rows(g, part, 1, &done));
     if (!done)

@@ -100,15 +100,15 @@ enum status request_part(struct join *j, const struct request *r, vset open,
     return OK;
 }
 
-/* As a graph, with numbers of so many words; 0: one. */
+/* As a graph, with numbers of one word or, `wide`, of several. */
 static enum status solve_graph(struct join *j, const struct request *r,
-                               struct arena *a, uint32_t words, u128 *out,
+                               struct arena *a, bool wide, u128 *out,
                                bool *fits, struct err *err)
 {
     struct graph *g = NEW(a, struct graph);
     if (!g)
         return err_nomem(err);
-    TRY(graph_make(j, r, a, words, g, fits, err));
+    TRY(graph_make(j, r, a, wide, g, fits, err));
     *out = 0;
     if (*fits && g->scalar)
         TRY(graph_solve(j, g, out, fits, err));
@@ -119,12 +119,12 @@ static enum status solve_graph(struct join *j, const struct request *r,
 static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
-    uint32_t words = wide_words(j, r);
+    uint32_t words = rows_words(j, r);
     bool done = false;
     if (!j->only_wide)
-        TRY(solve_graph(j, r, a, 0, out, &done, err));
+        TRY(solve_graph(j, r, a, false, out, &done, err));
     if (!done)
-        TRY(solve_graph(j, r, a, words, out, &done, err));
+        TRY(solve_graph(j, r, a, true, out, &done, err));
     if (!done && !j->only_wide)
         TRY(rows_solve(j, r, a, 1, out, &done, err));
     if (!done)

@@ -123,7 +123,9 @@ static enum status add_pairs(struct join *j, struct graph *g, uint8_t a,
     return OK;
 }
 
-static enum status draw_atom(struct drawing *d, const struct jatom *at)
+/* What the atom becomes; its variables in the graph into `at_var`. */
+static enum status atom_factor(struct drawing *d, const struct jatom *at,
+                               const struct factor **f, uint8_t at_var[2])
 {
     uint8_t keep[MAX_VARS], counted[MAX_VARS];
     uint32_t n_keep = 0, n_counted = 0;
@@ -133,37 +135,107 @@ static enum status draw_atom(struct drawing *d, const struct jatom *at)
         else if (vset_has(d->r->outs, at->vars[c]))
             counted[n_counted++] = (uint8_t)c;
     }
-    if (n_keep > 2) {
-        d->fits = false;
+    d->fits = d->fits && n_keep <= 2;
+    if (!d->fits)
         return OK;
+    for (uint32_t i = 0; i < n_keep; i++)
+        at_var[i] = d->place[at->vars[keep[i]]];
+    return factor_make(d->j, at->rel, keep, n_keep, counted, n_counted, f,
+                       d->err);
+}
+
+static uint32_t bits_of(uint64_t n)
+{
+    return n ? 64 - (uint32_t)__builtin_clzll(n) : 0;
+}
+
+/* By how many bits a number can grow where the factor comes in. */
+static uint32_t factor_bits(const struct factor *f, uint32_t n)
+{
+    uint64_t top = 0;
+    if (f->n_keep == 2) {
+        uint64_t there = f->pairs->max_sum, back = f->pairs->flip->max_sum;
+        return bits_of(there > back ? there : back);
     }
-    const struct factor *f;
-    TRY(factor_make(d->j, at->rel, keep, n_keep, counted, n_counted, &f,
-                    d->err));
+    for (uint32_t i = 0; f->n_keep == 1 && i < n; i++)
+        top = f->unary[i] > top ? f->unary[i] : top;
+    return bits_of(top);
+}
+
+static void join_parts(gset *part, uint32_t n_vars, uint8_t a, uint8_t b)
+{
+    gset both = part[a] | part[b];
+    for (uint32_t v = 0; v < n_vars; v++)
+        if (both & gset_one(v))
+            part[v] = both;
+}
+
+/*
+ * Words for every number of the graph. PRIVACY: a message is at most the
+ * product of the largest sums of its edges and the largest weights of its
+ * variables; a total besides of the ids of one variable for each part that
+ * hangs together. It is also at most the product of the rows of its atoms.
+ * Merging variables raises none of them. n inequalities have signed terms whose
+ * coefficients add up to 2^n at most.
+ */
+static enum status draw_words(struct drawing *d)
+{
+    gset part[G_VARS] = {0};
+    uint32_t bits = 0, by_rows = 0;
+    for (uint32_t v = 0; v < d->g->n_vars; v++)
+        part[v] = gset_one(v);
+    ASET_EACH (i, d->r->f) {
+        const struct factor *f = NULL;
+        uint8_t at[2] = {0, 0};
+        TRY(atom_factor(d, &d->j->atoms[i], &f, at));
+        if (!d->fits)
+            return OK;
+        bits += factor_bits(f, d->g->v[at[0]].n);
+        by_rows += bits_of(d->j->atoms[i].rel->n);
+        if (f->n_keep == 2)
+            join_parts(part, d->g->n_vars, at[0], at[1]);
+    }
+    for (uint32_t v = 0; v < d->g->n_vars; v++)
+        if (!(part[v] & (gset_one(v) - 1))) { /* the first of its part */
+            uint32_t most = 0;
+            for (uint32_t w = 0; w < d->g->n_vars; w++)
+                if ((part[v] & gset_one(w)) && d->g->v[w].n > most)
+                    most = d->g->v[w].n;
+            bits += bits_of(most);
+        }
+    bits = (bits < by_rows ? bits : by_rows) + d->r->n_cmps + 2;
+    d->g->words = bits / 64 + 1;
+    return OK;
+}
+
+static enum status draw_atom(struct drawing *d, const struct jatom *at)
+{
+    const struct factor *f = NULL;
+    uint8_t at_var[2];
+    TRY(atom_factor(d, at, &f, at_var));
+    if (!d->fits)
+        return OK;
     struct graph *g = d->g;
-    if (n_keep == 0) {
+    uint8_t a = at_var[0];
+    if (f->n_keep == 0) {
         g->scalar = count_mul(g->scalar, f->scalar);
         return OK;
     }
-    uint8_t a = d->place[at->vars[keep[0]]];
-    if (n_keep == 1) {
+    if (f->n_keep == 1) {
         const uint64_t *by = f->unary;
         if (g->words)
             TRY(wide_unary(d->j, by, g->v[a].n, g->words, f->id, &by, d->err));
         return add_unary(d->a, g->words, &g->v[a], by, f->id, &d->fits, d->err);
     }
-    return add_pairs(d->j, g, a, d->place[at->vars[keep[1]]], f->pairs,
-                     &d->fits, d->err);
+    return add_pairs(d->j, g, a, at_var[1], f->pairs, &d->fits, d->err);
 }
 
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
-                       uint32_t words, struct graph *g, bool *fits,
-                       struct err *err)
+                       bool wide, struct graph *g, bool *fits, struct err *err)
 {
     struct drawing d = {.j = j, .r = r, .a = a, .g = g, .err = err};
     memset(g, 0, sizeof *g);
     g->scalar = 1;
-    g->words = words;
     d.fits = !r->outside && !r->fixed_set && r->n_cmps <= G_NES;
     d.local = local_vars(j, r);
     if (d.fits)
@@ -173,6 +245,8 @@ enum status graph_make(struct join *j, const struct request *r, struct arena *a,
         struct gpair p = {d.place[r->cmps[i].l], d.place[r->cmps[i].r]};
         g->ne[g->n_nes++] = p;
     }
+    if (d.fits && wide)
+        TRY(draw_words(&d));
     ASET_EACH (i, r->f)
         if (d.fits)
             TRY(draw_atom(&d, &j->atoms[i]));

@@ -44,10 +44,10 @@ struct graph {
     u128 scalar; /* factors without variables; 0: no result at all */
 };
 
-/* The request's graph; *fits false if it has none, or with no `words` none
- * whose numbers fit. */
+/* The request's graph; *fits false if it has none, or, not `wide`, none whose
+ * numbers fit. */
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
-                       uint32_t words, struct graph *g, bool *fits,
+                       bool wide, struct graph *g, bool *fits,
                        struct err *err) WARN_UNUSED;
 /* Variables without edges to other members of `within`, from `from`. */
 gset graph_component(const struct graph *g, gset within, unsigned from);

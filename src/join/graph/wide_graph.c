@@ -4,21 +4,6 @@
  */
 #include "join/graph/wide_graph.h"
 
-static uint32_t bits_of(uint64_t n)
-{
-    return n ? 64 - (uint32_t)__builtin_clzll(n) : 0;
-}
-
-/* PRIVACY: a count is at most the product of the rows of its atoms, and so is
- * each message on the way to it; signed terms add WORDS_TERM_BITS. */
-uint32_t wide_words(const struct join *j, const struct request *r)
-{
-    uint32_t bits = WORDS_TERM_BITS;
-    ASET_EACH (i, r->f)
-        bits += bits_of(j->atoms[i].rel->n);
-    return bits / 64 + 1;
-}
-
 enum status wide_unary(struct join *j, const uint64_t *from, uint32_t n,
                        uint32_t words, uint32_t name, const uint64_t **out,
                        struct err *err)

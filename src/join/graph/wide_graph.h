@@ -9,9 +9,6 @@
 #include "join/graph/graph.h"
 #include "join/words.h"
 
-/* Words for any number on the way to a value of the request's atoms. */
-uint32_t wide_words(const struct join *j, const struct request *r);
-
 /* A factor of one word for each id, with the words of the graph; remembered
  * by `name`. */
 enum status wide_unary(struct join *j, const uint64_t *from, uint32_t n,

@@ -120,9 +120,12 @@ static void support_only(const struct tnode *n, const struct wide_work *w,
 /* --- messages --------------------------------------------------------------
  */
 
+/* The loops over pairs are there once for two words and once for more. */
+#define FOR_WORDS static inline __attribute__((always_inline))
+
 /* into := into combined with v the way of the kind. */
-static void combine(uint64_t *into, const uint64_t *v, enum walk_kind kind,
-                    uint32_t words)
+FOR_WORDS void combine(uint64_t *into, const uint64_t *v, enum walk_kind kind,
+                       uint32_t words)
 {
     if (kind == W_SUM)
         words_add(into, v, words);
@@ -132,27 +135,43 @@ static void combine(uint64_t *into, const uint64_t *v, enum walk_kind kind,
         words_set(into, 1, words);
 }
 
+static bool has_weights(const struct csr *c)
+{
+    return c->w || c->wide;
+}
+
 /* The child's message to the parent's `id`, into m. */
+FOR_WORDS void pull_pairs(const struct tnode *k, const struct wide_node *kid,
+                          const uint32_t *fixed, uint32_t id, uint32_t words,
+                          uint64_t *m)
+{
+    uint64_t v[WORDS_MOST];
+    const struct csr *c = k->up;
+    uint32_t limit = tnode_limit(k, fixed);
+    bool weights = has_weights(c);
+    words_set(m, 0, words);
+    for (uint32_t e = tnode_first(k, id);
+         e < c->off[id + 1] && c->adj[e] < limit; e++) {
+        const uint64_t *from = kid->val + (size_t)c->adj[e] * words;
+        if (weights) {
+            words_copy(v, from, words);
+            wide_by_weight(v, c, e, words);
+            from = v;
+        }
+        combine(m, from, k->kind, words);
+    }
+}
+
 static void pull_one(const struct tnode *k, const struct wide_node *kid,
                      const uint32_t *fixed, uint32_t id, uint32_t words,
                      uint64_t *m)
 {
-    uint64_t v[WORDS_MOST];
-    const struct csr *c = k->up;
-    if (k->is_free) {
+    if (k->is_free)
         words_set(m, tnode_count_free(k, fixed, id), words);
-        return;
-    }
-    uint32_t limit = tnode_limit(k, fixed);
-    words_set(m, 0, words);
-    for (uint32_t e = tnode_first(k, id);
-         e < c->off[id + 1] && c->adj[e] < limit; e++) {
-        words_copy(v, kid->val + (size_t)c->adj[e] * words, words);
-        if (words_zero(v, words))
-            continue;
-        wide_by_weight(v, c, e, words);
-        combine(m, v, k->kind, words);
-    }
+    else if (words == 2)
+        pull_pairs(k, kid, fixed, id, 2, m);
+    else
+        pull_pairs(k, kid, fixed, id, words, m);
 }
 
 static void pull(const struct tnode *k, const struct wide_work *w,
@@ -165,10 +184,44 @@ static void pull(const struct tnode *k, const struct wide_work *w,
         uint32_t id = x->ids[i];
         uint64_t *v = x->val + (size_t)id * w->words;
         pull_one(k, kid, fixed, id, w->words, m);
-        wide_power(m, k->power, k->falling, w->words);
+        if (k->power > 1)
+            wide_power(m, k->power, k->falling, w->words);
         words_mul(v, m, w->words, w->words);
         if (!words_zero(v, w->words))
             x->ids[n++] = id;
+    }
+    x->n_ids = n;
+}
+
+/* Rows lie all over memory: they are asked for before they are read. */
+enum { PUSH_AHEAD = 8 };
+
+FOR_WORDS void push_pairs(const struct tnode *k, const struct wide_node *kid,
+                          struct wide_node *x, uint32_t limit, uint32_t words)
+{
+    uint64_t v[WORDS_MOST];
+    const struct csr *c = k->up->flip;
+    bool weights = has_weights(c);
+    uint32_t n = x->n_ids;
+    for (uint32_t i = 0; i < kid->n_ids; i++) {
+        uint32_t id = kid->ids[i];
+        const uint64_t *own = kid->val + (size_t)id * words, *from = own;
+        uint32_t e = c->off[id], end = c->off[id + 1];
+        if (i + PUSH_AHEAD < kid->n_ids)
+            __builtin_prefetch(c->adj + c->off[kid->ids[i + PUSH_AHEAD]]);
+        if (k->above_parent)
+            end = csr_seek(c, id, id);
+        for (; e < end && c->adj[e] < limit; e++) {
+            uint64_t *to = x->val + (size_t)c->adj[e] * words;
+            if (weights) {
+                words_copy(v, own, words);
+                wide_by_weight(v, c, e, words);
+                from = v;
+            }
+            if (words_zero(to, words)) /* no value or weight is 0 */
+                x->ids[n++] = c->adj[e];
+            combine(to, from, k->kind, words);
+        }
     }
     x->n_ids = n;
 }
@@ -178,22 +231,10 @@ static void push(const struct tnode *k, const struct wide_work *w,
                  const struct wide_node *kid, struct wide_node *x,
                  uint32_t limit)
 {
-    uint64_t v[WORDS_MOST];
-    const struct csr *c = k->up->flip;
-    for (uint32_t i = 0; i < kid->n_ids; i++) {
-        uint32_t id = kid->ids[i];
-        uint32_t e = c->off[id], end = c->off[id + 1];
-        if (k->above_parent)
-            end = csr_seek(c, id, id);
-        for (; e < end && c->adj[e] < limit; e++) {
-            uint64_t *to = x->val + (size_t)c->adj[e] * w->words;
-            words_copy(v, kid->val + (size_t)id * w->words, w->words);
-            wide_by_weight(v, c, e, w->words);
-            if (words_zero(to, w->words) && !words_zero(v, w->words))
-                x->ids[x->n_ids++] = c->adj[e];
-            combine(to, v, k->kind, w->words);
-        }
-    }
+    if (w->words == 2)
+        push_pairs(k, kid, x, limit, 2);
+    else
+        push_pairs(k, kid, x, limit, w->words);
 }
 
 /* The support of a node without lists: where one child's message arrives. */
@@ -205,7 +246,8 @@ static void support_push(const struct tnode *n, const struct tnode *k,
     push(k, w, kid, x, tnode_limit(n, fixed));
     for (uint32_t i = 0; i < x->n_ids; i++) {
         uint64_t *v = x->val + (size_t)x->ids[i] * w->words;
-        wide_power(v, k->power, k->falling, w->words);
+        if (k->power > 1)
+            wide_power(v, k->power, k->falling, w->words);
         by_weights(n, w->words, fixed, x->ids[i], UINT32_MAX, v);
         if (!words_zero(v, w->words))
             x->ids[left++] = x->ids[i];
@@ -225,7 +267,8 @@ static void push_into(const struct tnode *n, const struct tnode *k,
     for (uint32_t i = 0; i < x->n_ids; i++) {
         uint64_t *v = x->val + (size_t)x->ids[i] * w->words;
         uint64_t *m = acc->val + (size_t)x->ids[i] * w->words;
-        wide_power(m, k->power, k->falling, w->words);
+        if (k->power > 1)
+            wide_power(m, k->power, k->falling, w->words);
         words_mul(v, m, w->words, w->words);
         if (!words_zero(v, w->words))
             x->ids[left++] = x->ids[i];

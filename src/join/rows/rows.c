@@ -262,6 +262,16 @@ static enum status largest(struct rows *x, const struct rows_atom *e, u128 *out,
     return OK;
 }
 
+/* PRIVACY: a count is at most the product of the rows of its atoms, and so is
+ * each weight on the way to it; differences may wrap. */
+uint32_t rows_words(const struct join *j, const struct request *r)
+{
+    uint32_t bits = WORDS_SPARE_BITS;
+    ASET_EACH (i, r->f)
+        bits += 32 - (uint32_t)__builtin_clz(j->atoms[i].rel->n | 1);
+    return bits / 64 + 1;
+}
+
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
                        uint32_t words, u128 *out, bool *done, struct err *err)
 {

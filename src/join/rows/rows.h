@@ -157,6 +157,8 @@ enum status rows_path(struct rows *x, u128 *out, bool *done,
                       struct err *err) WARN_UNUSED;
 
 /* --- rows.c -------------------------------------------------------------- */
+/* Words for every number on the way to the request's value. */
+uint32_t rows_words(const struct join *j, const struct request *r);
 /* The request's value, with weights of so many words; *done false: not of this
  * kind, or numbers that are too large. Clamped if there are several words. */
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
