@@ -501,7 +501,8 @@ static void quote_json(struct json *j, const struct priced *p)
     else
         json_null(j);
     json_key(j, "global_sensitivity");
-    json_bound(j, p->q->bound.upper);
+    json_bound(j, p->q->p->schema.has_entities ? p->q->entity.upper
+                                               : p->q->bound.upper);
     json_key(j, "error");
     if (c->exact || c->elected) {
         if (c->exact)
