@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes table.md and entity.svg from errors.tsv of bench-entity.
+"""Makes table.txt and entity.svg from errors.tsv of bench-entity.
 
     table.py FOLDER
 """
@@ -31,7 +31,7 @@ def line(r):
 
 def main(folder):
     rows = read(os.path.join(folder, "errors.tsv"))
-    with open(os.path.join(folder, "table.md"), "w", encoding="utf-8") as out:
+    with open(os.path.join(folder, "table.txt"), "w", encoding="utf-8") as out:
         for eps in sorted({r["eps"] for r in rows}):
             print(f"\n## epsilon {eps:g}\n", file=out)
             print("| instance | owners | count | largest | R2T base 2: median / 95 % | R2T base 5.5 | election | "
