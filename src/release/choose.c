@@ -87,11 +87,14 @@ static u128 clamped_at(const struct count *q, const struct choice *c)
 
 static void add_clamped_text(struct arena *a, struct choice *c)
 {
-    char most[U128_DIGITS];
-    if (c->clamped_at != U128_INF && c->guarantee.p)
-        c->guarantee =
-            str_printf(a, "%.*s Counts above %s are given as that.",
-                       PSTR(c->guarantee), u128_text(c->clamped_at, most));
+    struct str of = STR("");
+    if (c->clamped_at == U128_INF || !c->guarantee.p)
+        return;
+    if (c->n_groups > 1)
+        of = str_printf(a, " divided by %llu", (unsigned long long)c->n_groups);
+    c->guarantee =
+        str_printf(a, "%.*s Counts above 2^127 - 1%.*s are given as that.",
+                   PSTR(c->guarantee), PSTR(of));
 }
 
 /* --- the global way ------------------------------------------------------- */
