@@ -59,7 +59,8 @@ static enum status list_relations(struct analysis *s, struct err *err)
         b->relations[b->n_relations++] = (struct bound_relation){
             .table = i,
             .is_private = table_is_private(&sc->tables.p[i]),
-            .upper = tb ? tb->upper : 0};
+            .upper = tb ? tb->upper : 0,
+            .gain = tb ? tb->upper : 0};
     }
     return OK;
 }
@@ -173,7 +174,7 @@ enum status bound_analyze(struct arena *a, const struct cq *q,
                           struct err *err)
 {
     struct analysis s = {.a = a, .q = q, .opt = opt, .out = out};
-    *out = (struct bound){.query = q};
+    *out = (struct bound){.query = q, .monotone = true, .one_signed = true};
     s.work.left = opt->work ? opt->work : DEFAULT_WORK;
     TRY(shape(&s, err));
     TRY(upper_side(&s, err));

@@ -8,12 +8,14 @@
 #define BOUND_BOUND_H
 
 #include "logic/logic.h"
+#include "tree/tree.h"
 #include "witness/witness.h"
 
 struct bound_relation {
     uint32_t table;
     bool is_private;
     u128 upper, lower; /* U128_INF: unbounded */
+    u128 gain, loss;   /* answers that one row can add, can take away */
 };
 
 struct bound_advice {
@@ -37,6 +39,13 @@ struct bound {
     u128 l1_upper, l2_squared_upper;
     struct bound_relation *relations;
     size_t n_relations;
+    /* A tree's parts, chased; none of a conjunctive query. */
+    struct tree_part *parts;
+    size_t n_parts;
+    bool monotone; /* no row of a private table takes answers away */
+    /* Every private table has one sign: exchanging a row of it changes a
+     * number by no more than inserting or deleting one. */
+    bool one_signed;
     struct bound_advice *advice;
     size_t n_advice;
     bool has_witness;
@@ -55,6 +64,11 @@ struct bound_options {
 enum status bound_analyze(struct arena *a, const struct cq *q,
                           const struct bound_options *opt, struct bound *out,
                           struct err *err) WARN_UNUSED;
+
+/* The same for a tree; `root` is the body of its first branch. */
+enum status bound_tree(struct arena *a, const struct ctree *t,
+                       const struct cq *root, const struct bound_options *opt,
+                       struct bound *out, struct err *err) WARN_UNUSED;
 
 /*
  * Upper bound on the number of values of `goal` once the variables `fixed`

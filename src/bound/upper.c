@@ -253,3 +253,40 @@ enum status upper_make(struct arena *a, struct tab *t, struct work *work,
         TRY(split(a, out, work, depth, err));
     return OK;
 }
+
+/* --- the own atoms of a path ---------------------------------------------- */
+
+static enum status bound_own(struct arena *a, struct upper *u, aset own,
+                             struct work *work, struct err *err)
+{
+    u128 total;
+    ASET_EACH (i, own) {
+        if (!tab_private_atom(u->t, i))
+            continue;
+        struct upper_table *tb = table_entry(u, u->t->atoms[i].table);
+        if (u->goal == 0) {
+            tb->walk = tb->plan = tb->lp = tb->upper = 1;
+            continue;
+        }
+        TRY(bound_atom(a, u, i, work, err));
+        tb->walk = u128_add_inf(tb->walk, u->atoms[i].walk);
+        tb->plan = u128_add_inf(tb->plan, u->atoms[i].plan);
+        tb->lp = u128_add_inf(tb->lp, u->atoms[i].lp);
+    }
+    if (u->goal == 0)
+        return OK;
+    TRY(outputs_bound(a, &u->steps, 0, u->goal, work, &total, err));
+    for (size_t i = 0; i < u->n_tables; i++)
+        u->tables[i].upper = least(u->tables[i].lp, total);
+    return OK;
+}
+
+enum status upper_make_own(struct arena *a, struct tab *t, aset own,
+                           struct work *work, struct upper *out,
+                           struct err *err)
+{
+    *out = (struct upper){.t = t};
+    t->is_core = true;
+    TRY(prepare(a, t, work, out, err));
+    return t->unsat ? OK : bound_own(a, out, own, work, err);
+}

@@ -35,6 +35,11 @@ struct upper {
 enum status upper_make(struct arena *a, struct tab *t, struct work *work,
                        unsigned depth, struct upper *out,
                        struct err *err) WARN_UNUSED;
+/* The same for the rows that match an atom of `own` only, without a core:
+ * PRIVACY: the core of a path query may drop an own atom. */
+enum status upper_make_own(struct arena *a, struct tab *t, aset own,
+                           struct work *work, struct upper *out,
+                           struct err *err) WARN_UNUSED;
 /* The largest over the tables; 0: no private row matters. */
 u128 upper_max(const struct upper *u);
 const struct upper_table *upper_find(const struct upper *u, uint32_t table);

@@ -544,6 +544,7 @@ enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
     uint32_t *moved = NEWS(b->arena, uint32_t, b->atoms.n);
     if (!moved)
         return err_nomem(err);
+    b->moved = moved;
     TRY(start(&f));
     f.q->schema = b->schema;
     f.q->name = b->name;

@@ -119,6 +119,7 @@ struct cq_builder {
     /* equalities recorded while building, applied by cq_finish */
     VEC(struct cmp) equals; /* op is ignored */
     bool unsat;
+    uint32_t *moved; /* set by cq_finish: where each atom went */
 };
 
 void cqb_init(struct cq_builder *b, struct arena *a, struct schema *s);

@@ -30,6 +30,18 @@ static unsigned degree_of(const struct sens_coord *c, const unsigned *d)
     return best;
 }
 
+enum status sens_plan_degree(struct arena *a, const struct sens_plan *p,
+                             unsigned *out, struct err *err)
+{
+    unsigned *d = NEWS(a, unsigned, p->n_coords);
+    if (!d)
+        return err_nomem(err);
+    for (size_t i = 0; i < p->n_coords; i++)
+        d[i] = degree_of(&p->coords[i], d);
+    *out = largest_term(&p->top, d);
+    return OK;
+}
+
 enum status sens_degree(struct arena *a, const struct cq *q, u128 global_upper,
                         unsigned *out_degree, struct err *err)
 {
@@ -38,13 +50,7 @@ enum status sens_degree(struct arena *a, const struct cq *q, u128 global_upper,
         return OK;
     struct sens_plan *p;
     TRY(sens_plan_new(a, q, false, &p, err));
-    unsigned *d = NEWS(a, unsigned, p->n_coords);
-    if (!d)
-        return err_nomem(err);
-    for (size_t i = 0; i < p->n_coords; i++)
-        d[i] = degree_of(&p->coords[i], d);
-    *out_degree = largest_term(&p->top, d);
-    return OK;
+    return sens_plan_degree(a, p, out_degree, err);
 }
 
 static enum status floor_peak(struct arena *a, struct sens_state *s,

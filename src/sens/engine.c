@@ -15,10 +15,15 @@ static enum status engine_max_exact(void *ctx, aset f, vset boundary, vset outs,
     return join_max_exact(ctx, f, boundary, outs, out, err);
 }
 
+struct sens_counter sens_engine(struct join *j)
+{
+    return (struct sens_counter){j, engine_max, engine_max_exact, NULL};
+}
+
 enum status sens_compute(struct arena *a, const struct cq *q, struct join *j,
                          const struct sens_options *opt, struct sens *out,
                          struct err *err)
 {
-    struct sens_counter c = {j, engine_max, engine_max_exact, NULL};
+    struct sens_counter c = sens_engine(j);
     return sens_compute_with(a, q, &c, opt, out, err);
 }

@@ -55,6 +55,10 @@ enum status sens_plan_new(struct arena *a, const struct cq *q,
                           bool filters_exact, struct sens_plan **out,
                           struct err *err) WARN_UNUSED;
 
+/* The degree in k of g: by the terms of `top`. */
+enum status sens_plan_degree(struct arena *a, const struct sens_plan *p,
+                             unsigned *out, struct err *err) WARN_UNUSED;
+
 /* Coordinate of a set of atoms, or -1. */
 long sens_plan_find(const struct sens_plan *p, aset atoms);
 

@@ -341,3 +341,20 @@ void sens_stretch_local(struct sens_stretch *r, mpz_t out)
         if (mpz_cmp(r->top[i * (r->degree + 1)], out) > 0)
             mpz_set(out, r->top[i * (r->degree + 1)]);
 }
+
+void sens_stretch_relations(struct sens_stretch *r, mpz_t *out)
+{
+    const struct sens_plan *p = r->s->p;
+    size_t k = 0;
+    for (size_t i = 0; i < p->n_tables; i++)
+        mpz_set_ui(out[i], 0);
+    for (size_t i = 0; i < p->top.n_terms; i++) {
+        uint32_t rel = p->top.terms[i].relation;
+        bool first = !i || p->top.terms[i - 1].relation != rel;
+        k += i && first;
+        if (!r->end)
+            mpz_add(out[rel], out[rel], r->s->t[p->top.terms[i].from]);
+        else if (first)
+            mpz_set(out[rel], r->top[k * (r->degree + 1)]);
+    }
+}

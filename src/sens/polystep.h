@@ -36,6 +36,8 @@ enum status sens_stretch_init(struct sens_stretch *r, struct arena *a,
 void sens_stretch_fini(struct sens_stretch *r); /* wipes */
 void sens_stretch_step(struct sens_stretch *r);
 void sens_stretch_local(struct sens_stretch *r, mpz_t out);
+/* The same for each table of the plan. */
+void sens_stretch_relations(struct sens_stretch *r, mpz_t *out);
 
 /*
  * The proof alone, for any polynomials P_F with the forward differences `diff`

@@ -15,6 +15,7 @@
 #include "bound/bound.h"
 #include "join/join.h"
 #include "pushdown/pushdown.h"
+#include "tree/tree.h"
 
 /* Private atoms a query may have, and values of beta below which the scan
  * over k would be too long. Both are properties of the query and beta. */
@@ -53,6 +54,7 @@ struct sens_residual {
     aset removed;
     vset boundary; /* of the kept atoms */
     u128 t;
+    uint32_t part; /* of a tree; else 0 */
 };
 
 struct sens_options {
@@ -61,6 +63,9 @@ struct sens_options {
     mpq_srcptr second_beta;
     uint32_t order; /* neighbours of r rows; 0 counts as 1 */
     bool filters_exact;
+    /* Of a tree: gain and loss add up (exchanged rows, vectors of counts);
+     * else the larger counts. */
+    bool both_signs;
     /* Bound on the change of the count between neighbours of this order;
      * U128_INF: none. Not multiplied by the order again. */
     u128 global_upper;
@@ -132,14 +137,30 @@ enum status sens_compute_with(struct arena *a, const struct cq *q,
                               const struct sens_counter *counter,
                               const struct sens_options *opt, struct sens *out,
                               struct err *err) WARN_UNUSED;
+/* The same for the parts of a tree, with one counter for each. The count is
+ * not computed, nor any baseline. */
+enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
+                               size_t n, const struct sens_counter *counters,
+                               const struct sens_options *opt, struct sens *out,
+                               struct err *err) WARN_UNUSED;
 void sens_fini(struct sens *s); /* wipes */
 /* min(s, COUNT_MOST): no two vectors of clamped counts are further apart. */
 void sens_clamp(mpq_t s);
+/* The embedded engine as a counter. */
+struct sens_counter sens_engine(struct join *j);
 
 /* The value of S when every table is empty: no data give less. Public. `out`
  * must be initialised. */
 enum status sens_floor(struct arena *a, const struct cq *q, mpq_srcptr beta,
                        uint32_t order, u128 global_upper, mpq_t out,
                        struct err *err) WARN_UNUSED;
+
+/* Degree and floor of the parts of a tree. */
+enum status sens_degree_parts(struct arena *a, const struct tree_part *parts,
+                              size_t n, unsigned *out_degree,
+                              struct err *err) WARN_UNUSED;
+enum status sens_floor_parts(struct arena *a, const struct tree_part *parts,
+                             size_t n, const struct sens_options *opt,
+                             mpq_t out, struct err *err) WARN_UNUSED;
 
 #endif

@@ -1,0 +1,14 @@
+/* Own atoms of a chased path, and atoms of it that may be left out. */
+#ifndef BOUND_PATH_FOLD_H
+#define BOUND_PATH_FOLD_H
+
+#include "logic/tableau.h"
+
+/* Leaves atoms out that are not own and say nothing that others do not. `own`
+ * is of the query as given; so is the result: what was left out. */
+aset path_fold(struct tab *t, aset own);
+/* The own atoms of t: one that has become an ancestor's lies in the old rows
+ * and is none. */
+aset path_own(const struct tab *t, aset own, aset gone);
+
+#endif

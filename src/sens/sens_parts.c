@@ -1,0 +1,380 @@
+/*
+ * Sensitivity of a tree, part by part (PROOF.md, parts): every part is a
+ * conjunctive query with a vector T of its own and the same step as ever; what
+ * is new is the sum g, which takes the terms whose removed atoms are own, to
+ * the gain or to the loss of their table.
+ *
+ *     L(k) = max over tables R of max(G_R, H_R), or of G_R + H_R
+ *
+ * on step^k(T), summed for `order` rows. PRIVACY: the paper's sequence, the
+ * elastic and the exact smooth ones are about queries all of whose atoms are
+ * own, and are no minimum here.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "num/rat.h"
+#include "sens/capped.h"
+
+struct block { /* one part */
+    const struct tree_part *part;
+    struct sens_plan *plan;
+    struct sens_state state;
+    struct sens_paper paper; /* V of the stop rule */
+    struct sens_stretch steps;
+    bool stepping;
+    mpz_t *t0;   /* T, for the second scan */
+    mpz_t *each; /* g by table of the plan */
+};
+
+struct job {
+    struct arena *a;
+    struct block *blocks;
+    size_t n;
+    const struct sens_options *opt;
+    uint32_t order;
+    size_t n_tables; /* of the schema */
+    mpz_t *gain, *loss, global, part;
+    struct sens_sequence seq;
+    struct sens *out;
+    struct err *err;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* PRIVACY: only own atoms may be the new row; all others lie in the old
+ * rows. */
+static void keep_own(struct sens_plan *p, aset own)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->top.n_terms; i++) {
+        aset removed = p->all & ~p->coords[p->top.terms[i].from].atoms;
+        if (!(removed & ~own))
+            p->top.terms[n++] = p->top.terms[i];
+    }
+    p->top.n_terms = n;
+}
+
+static mpz_t *numbers(struct job *w, size_t n)
+{
+    mpz_t *v = NEWS(w->a, mpz_t, n + 1);
+    for (size_t i = 0; v && i < n; i++)
+        mpz_init(v[i]);
+    return v;
+}
+
+static void drop(mpz_t *v, size_t n)
+{
+    for (size_t i = 0; v && i < n; i++)
+        sens_mpz_wipe(v[i]);
+}
+
+static enum status plan_parts(struct job *w, const struct tree_part *parts,
+                              size_t n)
+{
+    w->blocks = NEWS(w->a, struct block, n + 1);
+    if (!w->blocks)
+        return err_nomem(w->err);
+    for (size_t i = 0; i < n; i++) {
+        struct block *b = &w->blocks[i];
+        b->part = &parts[i];
+        TRY(sens_plan_new(w->a, parts[i].path, false, &b->plan, w->err));
+        keep_own(b->plan, parts[i].own);
+    }
+    w->n = n;
+    w->n_tables = n ? parts[0].path->schema->tables.n : 0;
+    return OK;
+}
+
+static enum status new_states(struct job *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct block *b = &w->blocks[i];
+        TRY(sens_state_new(w->a, b->plan, &b->state, w->err));
+        b->each = numbers(w, b->plan->n_tables);
+        if (!b->each)
+            return err_nomem(w->err);
+    }
+    w->gain = numbers(w, w->n_tables);
+    w->loss = numbers(w, w->n_tables);
+    return w->gain && w->loss ? OK : err_nomem(w->err);
+}
+
+/* --- the sequence --------------------------------------------------------- */
+
+static void add_block(struct job *w, struct block *b)
+{
+    sens_stretch_relations(&b->steps, b->each);
+    for (size_t i = 0; i < b->plan->n_tables; i++) {
+        uint32_t table = b->plan->tables[i];
+        if (b->part->gain)
+            mpz_add(w->gain[table], w->gain[table], b->each[i]);
+        if (b->part->loss)
+            mpz_add(w->loss[table], w->loss[table], b->each[i]);
+    }
+}
+
+/* g of all parts. */
+static void local(struct job *w, mpz_t out)
+{
+    for (size_t i = 0; i < w->n_tables; i++) {
+        mpz_set_ui(w->gain[i], 0);
+        mpz_set_ui(w->loss[i], 0);
+    }
+    for (size_t i = 0; i < w->n; i++)
+        add_block(w, &w->blocks[i]);
+    mpz_set_ui(out, 0);
+    for (size_t i = 0; i < w->n_tables; i++) {
+        if (w->opt->both_signs)
+            mpz_add(w->gain[i], w->gain[i], w->loss[i]);
+        else if (mpz_cmp(w->loss[i], w->gain[i]) > 0)
+            mpz_set(w->gain[i], w->loss[i]);
+        if (mpz_cmp(w->gain[i], out) > 0)
+            mpz_set(out, w->gain[i]);
+    }
+}
+
+static void value(void *ctx, uint64_t k, mpz_t out)
+{
+    struct job *w = ctx;
+    mpz_set_ui(out, 0);
+    for (uint32_t t = 0; t < w->order; t++) {
+        for (size_t i = 0; (k || t) && i < w->n; i++)
+            sens_stretch_step(&w->blocks[i].steps);
+        local(w, w->part);
+        mpz_add(out, out, w->part);
+    }
+    if (mpz_sgn(w->global) >= 0 && mpz_cmp(w->global, out) < 0)
+        mpz_set(out, w->global);
+}
+
+/* V: the sum over the parts, each with all its atoms as own. */
+static void bound(void *ctx, uint64_t k, mpz_t out)
+{
+    struct job *w = ctx;
+    mpz_set_ui(out, 0);
+    for (uint32_t t = 0; t < w->order; t++)
+        for (size_t i = 0; i < w->n; i++) {
+            sens_paper_bound(&w->blocks[i].paper, k * w->order + t, w->part);
+            mpz_add(out, out, w->part);
+        }
+}
+
+static enum status begin(struct job *w, mpq_srcptr beta)
+{
+    w->seq = (struct sens_sequence){.ctx = w, .value = value, .bound = bound};
+    mpz_inits(w->global, w->part, w->seq.limit, (mpz_ptr)NULL);
+    mpz_set_si(w->global, -1);
+    if (w->opt->global_upper != U128_INF)
+        mpz_set_u128(w->global, w->opt->global_upper);
+    mpz_set(w->seq.limit, w->global);
+    for (size_t i = 0; i < w->n; i++) {
+        struct block *b = &w->blocks[i];
+        uint64_t from;
+        TRY(sens_capped_from(b->plan, beta, w->order, &from, w->err));
+        w->seq.from = from > w->seq.from ? from : w->seq.from;
+        if (b->plan->n_priv > w->seq.zero_after)
+            w->seq.zero_after = b->plan->n_priv;
+        TRY(sens_stretch_init(&b->steps, w->a, &b->state, w->err));
+        b->stepping = true;
+    }
+    return OK;
+}
+
+static void end(struct job *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->blocks[i].stepping)
+            sens_stretch_fini(&w->blocks[i].steps);
+        w->blocks[i].stepping = false;
+    }
+    sens_mpz_wipe(w->global);
+    sens_mpz_wipe(w->part);
+    sens_mpz_wipe(w->seq.limit);
+}
+
+static enum status scan(struct job *w, mpq_srcptr beta, struct sens_peak *peak)
+{
+    enum status st = begin(w, beta);
+    if (st == OK)
+        st = sens_scan(w->a, beta, &w->seq, peak, w->err);
+    end(w);
+    return st;
+}
+
+/* --- from data ------------------------------------------------------------ */
+
+static enum status list_residuals(struct job *w)
+{
+    struct sens *out = w->out;
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++)
+        n += w->blocks[i].plan->n_coords;
+    out->residuals = NEWS(w->a, struct sens_residual, n + 1);
+    if (!out->residuals)
+        return err_nomem(w->err);
+    for (size_t i = w->n; i-- > 0;) {
+        const struct sens_plan *p = w->blocks[i].plan;
+        for (size_t c = 0; c < p->n_coords; c++) {
+            if (!p->coords[c].keeps_public || p->coords[c].atoms == p->all)
+                continue;
+            struct sens_residual *r = &out->residuals[out->n_residuals++];
+            *r = (struct sens_residual){p->all & ~p->coords[c].atoms,
+                                        p->coords[c].boundary, 0, (uint32_t)i};
+            if (!mpz_get_u128(w->blocks[i].state.t[c], &r->t))
+                return err_internal(w->err, "sens: a count is not a count");
+        }
+    }
+    return OK;
+}
+
+static enum status fill(struct job *w, const struct sens_counter *counters)
+{
+    double start = now();
+    for (size_t i = 0; i < w->n; i++) {
+        struct block *b = &w->blocks[i];
+        TRY(sens_state_fill(&b->state, &counters[i], w->err));
+        b->t0 = numbers(w, b->plan->n_coords);
+        if (!b->t0)
+            return err_nomem(w->err);
+        for (size_t c = 0; c < b->plan->n_coords; c++)
+            mpz_set(b->t0[c], b->state.t[c]);
+        TRY(sens_paper_new(w->a, &b->state, 1, &b->paper, w->err));
+    }
+    TRY(list_residuals(w));
+    w->out->seconds_residuals = now() - start;
+    return OK;
+}
+
+static enum status keep_list(struct job *w, const struct sens_peak *peak)
+{
+    struct sens *out = w->out;
+    out->ls_hat = NEWS(w->a, mpz_t, peak->n_list + 1);
+    if (!out->ls_hat)
+        return err_nomem(w->err);
+    for (; out->n_ls_hat < peak->n_list; out->n_ls_hat++)
+        mpz_init_set(out->ls_hat[out->n_ls_hat], peak->list[out->n_ls_hat]);
+    return OK;
+}
+
+static enum status first_scan(struct job *w)
+{
+    struct sens *out = w->out;
+    struct sens_peak peak = {0};
+    enum status st = scan(w, w->opt->beta, &peak);
+    if (st == OK)
+        st = keep_list(w, &peak);
+    if (st == OK) {
+        sens_peak_rational(&peak, out->s);
+        out->value = mpfr_get_d(peak.best, MPFR_RNDU);
+        out->k = peak.k;
+        out->k_scanned = peak.scanned;
+        if (!mpz_get_u128(out->ls_hat[0], &out->local_upper))
+            out->local_upper = U128_INF;
+    }
+    sens_peak_fini(&peak);
+    return st;
+}
+
+static enum status second_scan(struct job *w)
+{
+    struct sens_peak peak = {0};
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t c = 0; c < w->blocks[i].plan->n_coords; c++)
+            mpz_set(w->blocks[i].state.t[c], w->blocks[i].t0[c]);
+    enum status st = scan(w, w->opt->second_beta, &peak);
+    if (st == OK)
+        sens_peak_rational(&peak, w->out->second);
+    sens_peak_fini(&peak);
+    return st;
+}
+
+static void fini(struct job *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct block *b = &w->blocks[i];
+        drop(b->t0, b->plan->n_coords);
+        drop(b->each, b->plan->n_tables);
+        sens_paper_fini(&b->paper);
+        sens_state_fini(&b->state);
+    }
+    drop(w->gain, w->n_tables);
+    drop(w->loss, w->n_tables);
+}
+
+static enum status run(struct job *w, const struct tree_part *parts, size_t n,
+                       const struct sens_counter *counters)
+{
+    TRY(plan_parts(w, parts, n));
+    TRY(new_states(w));
+    TRY(fill(w, counters));
+    TRY(first_scan(w));
+    return w->opt->second_beta ? second_scan(w) : OK;
+}
+
+enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
+                               size_t n, const struct sens_counter *counters,
+                               const struct sens_options *opt, struct sens *out,
+                               struct err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (mpq_sgn(opt->beta) <= 0 ||
+        (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
+        return err_set(err, E_VALUE, "beta must be positive");
+    struct job w = {.a = a,
+                    .opt = opt,
+                    .order = opt->order ? opt->order : 1,
+                    .out = out,
+                    .err = err};
+    mpq_inits(out->s, out->second, NULL);
+    out->ready = true;
+    out->global_upper = opt->global_upper;
+    enum status st = run(&w, parts, n, counters);
+    fini(&w);
+    return st;
+}
+
+/* --- from the query alone ------------------------------------------------- */
+
+enum status sens_degree_parts(struct arena *a, const struct tree_part *parts,
+                              size_t n, unsigned *out_degree, struct err *err)
+{
+    *out_degree = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct sens_plan *p;
+        unsigned d;
+        TRY(sens_plan_new(a, parts[i].path, false, &p, err));
+        keep_own(p, parts[i].own);
+        TRY(sens_plan_degree(a, p, &d, err));
+        *out_degree = d > *out_degree ? d : *out_degree;
+    }
+    return OK;
+}
+
+/* On empty tables T is 0 but for the empty set: no data give less. */
+enum status sens_floor_parts(struct arena *a, const struct tree_part *parts,
+                             size_t n, const struct sens_options *opt,
+                             mpq_t out, struct err *err)
+{
+    struct job w = {
+        .a = a, .opt = opt, .order = opt->order ? opt->order : 1, .err = err};
+    struct sens_peak peak = {0};
+    mpq_set_ui(out, 0, 1);
+    enum status st = plan_parts(&w, parts, n);
+    if (st == OK)
+        st = new_states(&w);
+    for (size_t i = 0; st == OK && i < n; i++)
+        st = sens_paper_new(a, &w.blocks[i].state, 1, &w.blocks[i].paper, err);
+    if (st == OK)
+        st = scan(&w, opt->beta, &peak);
+    if (st == OK)
+        sens_peak_rational(&peak, out);
+    sens_peak_fini(&peak);
+    fini(&w);
+    return st;
+}

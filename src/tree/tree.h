@@ -1,0 +1,135 @@
+/*
+ * Condition trees: queries with negation, disjunction and unions. A node has
+ * atoms and filters of its own (a conjunctive body) and a formula over its
+ * children and over conditions that belong to no single atom. An assignment
+ * of the variables on the path from the root to a node is good there if the
+ * body and the formula hold; a child is satisfied if at least `at_least` of
+ * the extensions to its own variables are good. The answer is the number of
+ * distinct outputs of good assignments of the root.
+ *
+ * A tree is evaluated node by node (steps) and bounded part by part: a part is
+ * the conjunctive query of all atoms on the path to one node, together with
+ * the atoms that may be the row that makes the difference. PROOF.md has the
+ * argument. A conjunctive query is no tree: later stages take it as it is.
+ *
+ * Invariant: all nodes of a branch share one builder; every item in it belongs
+ * to one node. A formula is in negation normal form: only children are negated.
+ */
+#ifndef TREE_TREE_H
+#define TREE_TREE_H
+
+#include "base/vec.h"
+#include "cq/cq.h"
+
+/* Nodes of one branch, and branches of a union: each costs a path query. */
+enum { TREE_MAX_NODES = 16, TREE_MAX_BRANCHES = 16 };
+
+enum formula_kind { F_AND, F_OR, F_CHILD, F_PRED };
+
+struct formula {
+    enum formula_kind kind;
+    bool negated;         /* F_CHILD */
+    uint32_t child;       /* F_CHILD: a node */
+    const struct expr *e; /* F_PRED: true, not unknown; builder's variables */
+    struct formula **args;
+    uint32_t n_args; /* F_AND of none is true, F_OR of none false */
+};
+
+struct tree_node {
+    uint32_t parent;   /* the root: itself */
+    uint32_t at_least; /* extensions that satisfy it; 1 for EXISTS */
+    bool unsat;        /* its body never holds */
+    struct formula *f; /* NULL: true */
+    /* at_least > 1: what tells extensions apart (rows, or values) */
+    VEC(struct term) ids;
+};
+
+struct tree_branch {
+    struct cq_builder b; /* atoms and filters of all nodes; outs of the root */
+    /* the node of each item; calcs go with their atoms */
+    VEC(uint32_t) atom_node;
+    VEC(uint32_t) cmp_node;
+    VEC(uint32_t) equal_node;
+    VEC(uint32_t) pred_node;
+    VEC(struct tree_node) nodes;
+    uint32_t at;  /* the node that is being built */
+    uint64_t tag; /* answers of branches with one tag are united as sets,
+                     those of different tags add up */
+};
+
+struct ctree {
+    struct tree_branch **branches;
+    size_t n_branches;
+};
+
+/* --- building -------------------------------------------------------------
+ */
+
+/* Before anything is put into t->b: the root. */
+enum status tree_begin(struct arena *a, struct tree_branch *t,
+                       struct err *err) WARN_UNUSED;
+/* Gives what was put into t->b since the last call to the current node. */
+enum status tree_tag(struct arena *a, struct tree_branch *t,
+                     struct err *err) WARN_UNUSED;
+/* A child of the current node becomes current. E_TOO_LARGE. */
+enum status tree_enter(struct arena *a, struct tree_branch *t, uint32_t *out,
+                       struct err *err) WARN_UNUSED;
+/* Its parent becomes current again; unsat in t->b is the child's. */
+enum status tree_leave(struct arena *a, struct tree_branch *t,
+                       struct err *err) WARN_UNUSED;
+/* f must hold at the current node as well. */
+enum status tree_require(struct arena *a, struct tree_branch *t,
+                         struct formula *f, struct err *err) WARN_UNUSED;
+struct formula *formula_new(struct arena *a, enum formula_kind k,
+                            struct formula *x, struct formula *y);
+struct formula *formula_child(struct arena *a, uint32_t node, bool negated);
+struct formula *formula_pred(struct arena *a, const struct expr *e);
+/* No children and no conditions: a conjunctive query. */
+bool tree_is_plain(const struct tree_branch *t);
+bool tree_is_above(const struct tree_branch *t, uint32_t above, uint32_t node);
+
+/* --- reading --------------------------------------------------------------
+ */
+
+struct tree_part {
+    const struct cq *path;
+    aset own;            /* atoms of the path that may be the new row */
+    uint32_t gain, loss; /* 1: such a row can add, can take away answers */
+    uint32_t branch, node;
+};
+
+/* The parts of all branches; paths are not chased yet. */
+enum status tree_parts(struct arena *a, const struct ctree *t,
+                       struct tree_part **out, size_t *n,
+                       struct err *err) WARN_UNUSED;
+/* The query of the atoms on the path to `node`, with the root's outputs. */
+enum status tree_path(struct arena *a, const struct tree_branch *t,
+                      uint32_t node, struct cq **out, aset *own,
+                      struct err *err) WARN_UNUSED;
+
+/*
+ * How to evaluate a node: list the keys of q (its first n_group outs, in all
+ * combinations that occur), with the number of distinct other outs. The keys
+ * are values of the builder's variables `vars` (or of a constant, at the
+ * root: UINT32_MAX); the first n_up of them are what the parent looks up by,
+ * at the root the outputs that tell answers apart.
+ */
+struct tree_step {
+    struct cq *q;
+    uint32_t *vars;
+    uint32_t n_keys, n_up;
+    bool counts; /* root: a key stands for so many answers; else list them */
+};
+/* One for each node. `list`: the root's outputs are listed in any case. */
+enum status tree_steps(struct arena *a, const struct tree_branch *t, bool list,
+                       struct tree_step **out, struct err *err) WARN_UNUSED;
+/* Variables of proper ancestors that the subtree of `node` mentions. */
+enum status tree_up_vars(struct arena *a, const struct tree_branch *t,
+                         uint32_t node, bool **out,
+                         struct err *err) WARN_UNUSED;
+
+/* Rule text: not { ... }, ( ... or ... ), one rule for each branch. */
+void tree_print(struct sb *b, const struct ctree *t);
+struct str tree_text(struct arena *a, const struct ctree *t);
+
+#endif
