@@ -15,7 +15,7 @@
 
 enum { PARTS_WORK = 20000000 };
 
-struct parts {
+struct bound_parts {
     struct arena *a;
     const struct ctree *tree;
     const struct cq *root;
@@ -24,17 +24,17 @@ struct parts {
 };
 
 /* *gone: atoms that were left out. */
-static enum status chase_part(struct parts *s, struct tree_part *p,
+static enum status chase_part(struct bound_parts *s, struct tree_part *p,
                               struct tab **t, aset *gone, struct err *err)
 {
     struct cq *chased;
     aset own = p->own;
     TRY(tab_of_cq(s->a, p->path, t, err));
     TRY(tab_chase(s->a, *t, err));
-    *gone = path_fold(*t, own);
+    *gone = bound_fold_path(*t, own);
     TRY(tab_to_cq(s->a, *t, &chased, err));
     p->path = chased;
-    p->own = path_own(*t, own, *gone);
+    p->own = bound_own_atoms(*t, own, *gone);
     return OK;
 }
 
@@ -46,7 +46,7 @@ static struct bound_relation *relation_of(struct bound *b, uint32_t table)
     return NULL;
 }
 
-static void add_part(struct parts *s, const struct tree_part *p,
+static void add_part(struct bound_parts *s, const struct tree_part *p,
                      const struct upper *up)
 {
     for (size_t i = 0; i < up->n_tables; i++) {
@@ -59,8 +59,8 @@ static void add_part(struct parts *s, const struct tree_part *p,
 }
 
 /* Bounds reason about rows, where a NULL equals itself. */
-static enum status bound_part(struct parts *s, struct tree_part *p, bool *keep,
-                              struct err *err)
+static enum status bound_part(struct bound_parts *s, struct tree_part *p,
+                              bool *keep, struct err *err)
 {
     struct tab *t;
     struct upper up;
@@ -71,13 +71,14 @@ static enum status bound_part(struct parts *s, struct tree_part *p, bool *keep,
         return OK;
     t->plain = true;
     TRY(tab_chase(s->a, t, err));
-    TRY(upper_make_own(s->a, t, path_own(t, raw, gone), &s->work, &up, err));
+    TRY(upper_make_own(s->a, t, bound_own_atoms(t, raw, gone), &s->work, &up,
+                       err));
     if (!up.t->unsat)
         add_part(s, p, &up);
     return OK;
 }
 
-static enum status list_relations(struct parts *s, struct err *err)
+static enum status list_relations(struct bound_parts *s, struct err *err)
 {
     const struct schema *sc = s->root->schema;
     struct bound *b = s->out;
@@ -96,7 +97,7 @@ static enum status list_relations(struct parts *s, struct err *err)
     return OK;
 }
 
-static enum status bound_parts(struct parts *s, struct err *err)
+static enum status bound_parts(struct bound_parts *s, struct err *err)
 {
     struct bound *b = s->out;
     size_t n, kept = 0;
@@ -112,7 +113,7 @@ static enum status bound_parts(struct parts *s, struct err *err)
 }
 
 /* PRIVACY: from the chased tree, never from numbers. */
-static void find_signs(struct parts *s)
+static void find_signs(struct bound_parts *s)
 {
     struct bound *b = s->out;
     b->monotone = b->one_signed = true;
@@ -142,7 +143,7 @@ static u128 larger(u128 x, u128 y)
  * one. A tree that mentions private tables is never called exact: that no row
  * of them matters was found by an analysis, not by leaving them unread.
  */
-static void for_neighbours(struct parts *s)
+static void for_neighbours(struct bound_parts *s)
 {
     struct bound *b = s->out;
     const struct schema *sc = s->root->schema;
@@ -196,7 +197,7 @@ static void say_bound(struct sb *b, u128 v)
     }
 }
 
-static enum status explain(struct parts *s, struct err *err)
+static enum status explain(struct bound_parts *s, struct err *err)
 {
     struct sb b;
     struct bound *o = s->out;
@@ -224,7 +225,7 @@ enum status bound_tree(struct arena *a, const struct ctree *t,
                        const struct cq *root, const struct bound_options *opt,
                        struct bound *out, struct err *err)
 {
-    struct parts s = {.a = a, .tree = t, .root = root, .out = out};
+    struct bound_parts s = {.a = a, .tree = t, .root = root, .out = out};
     struct cq *chased;
     *out = (struct bound){.query = root};
     s.work.left = opt->work ? opt->work : PARTS_WORK;

@@ -10,12 +10,12 @@
  */
 #include "bound/path_fold.h"
 
-struct fold {
+struct path_fold {
     struct tab *t;
     uint32_t x, y;
 };
 
-static bool in_other_atom(const struct fold *f, uint32_t e)
+static bool in_other_atom(const struct path_fold *f, uint32_t e)
 {
     for (uint32_t i = 0; i < f->t->n_atoms; i++)
         for (uint32_t k = 0; i != f->x && k < f->t->atoms[i].n; k++)
@@ -42,7 +42,7 @@ static bool in_filter(const struct tab *t, uint32_t e)
 }
 
 /* Nothing but x and comparisons knows the element. */
-static bool is_loose(const struct fold *f, uint32_t e)
+static bool is_loose(const struct path_fold *f, uint32_t e)
 {
     uint8_t fixed = EL_CONST | EL_FREE | EL_CALC | EL_ROWID;
     return !(f->t->flag[e] & fixed) && !in_other_atom(f, e) &&
@@ -50,7 +50,7 @@ static bool is_loose(const struct fold *f, uint32_t e)
 }
 
 /* What stands in y where x has e; NO_EL: several, or one that may be NULL. */
-static uint32_t image(const struct fold *f, uint32_t e)
+static uint32_t image(const struct path_fold *f, uint32_t e)
 {
     const struct tab_atom *x = &f->t->atoms[f->x], *y = &f->t->atoms[f->y];
     uint32_t to = NO_EL;
@@ -78,7 +78,7 @@ static bool has_cmp(const struct tab *t, enum cmp_op op, uint32_t l, uint32_t r)
     return false;
 }
 
-static bool cmps_hold(const struct fold *f)
+static bool cmps_hold(const struct path_fold *f)
 {
     for (uint32_t i = 0; i < f->t->n_cmps; i++) {
         const struct tab_cmp *c = &f->t->cmps[i];
@@ -93,7 +93,7 @@ static bool cmps_hold(const struct fold *f)
     return true;
 }
 
-static bool folds(const struct fold *f)
+static bool folds(const struct path_fold *f)
 {
     const struct tab_atom *x = &f->t->atoms[f->x], *y = &f->t->atoms[f->y];
     if (f->x == f->y || x->table != y->table || x->n != y->n)
@@ -115,7 +115,7 @@ static bool has_pred(const struct tab *t, uint32_t atom)
     return false;
 }
 
-static void leave_out(const struct fold *f, aset *gone)
+static void leave_out(const struct path_fold *f, aset *gone)
 {
     struct tab *t = f->t;
     uint32_t n = 0;
@@ -141,7 +141,7 @@ static bool fold_one(struct tab *t, aset own, aset *gone)
         if (aset_has(own, x) || has_pred(t, x))
             continue;
         for (uint32_t y = 0; y < t->n_atoms; y++) {
-            struct fold f = {t, x, y};
+            struct path_fold f = {t, x, y};
             if (!folds(&f))
                 continue;
             leave_out(&f, gone);
@@ -151,7 +151,7 @@ static bool fold_one(struct tab *t, aset own, aset *gone)
     return false;
 }
 
-aset path_own(const struct tab *t, aset own, aset gone)
+aset bound_own_atoms(const struct tab *t, aset own, aset gone)
 {
     aset mine = 0, above = 0;
     for (uint32_t i = 0; i < t->n_of; i++) {
@@ -165,10 +165,10 @@ aset path_own(const struct tab *t, aset own, aset gone)
     return mine & ~above;
 }
 
-aset path_fold(struct tab *t, aset own)
+aset bound_fold_path(struct tab *t, aset own)
 {
     aset gone = 0;
-    while (!t->unsat && fold_one(t, path_own(t, own, gone), &gone))
+    while (!t->unsat && fold_one(t, bound_own_atoms(t, own, gone), &gone))
         ;
     return gone;
 }

@@ -6,9 +6,9 @@
 
 /* Leaves atoms out that are not own and say nothing that others do not. `own`
  * is of the query as given; so is the result: what was left out. */
-aset path_fold(struct tab *t, aset own);
+aset bound_fold_path(struct tab *t, aset own);
 /* The own atoms of t: one that has become an ancestor's lies in the old rows
  * and is none. */
-aset path_own(const struct tab *t, aset own, aset gone);
+aset bound_own_atoms(const struct tab *t, aset own, aset gone);
 
 #endif

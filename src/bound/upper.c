@@ -275,7 +275,7 @@ static enum status bound_own(struct arena *a, struct upper *u, aset own,
     }
     if (u->goal == 0)
         return OK;
-    TRY(outputs_bound(a, &u->steps, 0, u->goal, work, &total, err));
+    TRY(steps_outputs(a, &u->steps, 0, u->goal, work, &total, err));
     for (size_t i = 0; i < u->n_tables; i++)
         u->tables[i].upper = least(u->tables[i].lp, total);
     return OK;

@@ -257,10 +257,13 @@ static enum status tell(void *ctx, const uint64_t *ids, u128 count,
     const struct cq *q = l->j->q;
     for (uint32_t i = 0; i < q->n_group; i++) {
         struct term t = q->outs[i];
-        l->key[i] = t.kind == TERM_CONST
-                        ? q->consts[t.id]
-                        : dom_value(&l->j->doms[l->j->dom_of[t.id]],
-                                    (uint32_t)ids[t.id]);
+        if (t.kind == TERM_CONST)
+            l->key[i] = q->consts[t.id];
+        else if (q->vars[t.id].is_rowid) /* its number is its value */
+            l->key[i] = value_int((int64_t)ids[t.id]);
+        else
+            l->key[i] =
+                dom_value(&l->j->doms[l->j->dom_of[t.id]], (uint32_t)ids[t.id]);
     }
     return l->each(l->ctx, l->key, count, err);
 }

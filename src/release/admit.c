@@ -94,7 +94,8 @@ enum status release_catalogue(struct release *r, struct str *out,
     struct sb b;
     sb_init(&b, &r->p.arena);
     for (size_t i = 0; i < r->p.n_counts; i++)
-        source_catalogue(r->p.source, r->p.counts[i].query, &b);
+        for (size_t k = 0; k < r->p.counts[i].n_bodies; k++)
+            source_catalogue(r->p.source, r->p.counts[i].bodies[k], &b);
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
 }

@@ -153,14 +153,38 @@ static void answer_guarantee(const struct choice *c, struct guarantee *out)
     mpq_set(out->rho, c->total.rho);
 }
 
+static enum status degree(struct count *q, unsigned *out, struct err *err)
+{
+    struct arena *a = &q->p->arena;
+    return q->tree ? sens_degree_parts(a, q->bound.parts, q->bound.n_parts, out,
+                                       err)
+                   : sens_degree(a, q->normal, U128_INF, out, err);
+}
+
+static enum status floor_at(struct count *q, mpq_srcptr beta, mpq_t out,
+                            struct err *err)
+{
+    const struct schema *s = &q->p->schema;
+    struct arena *a = &q->p->arena;
+    struct sens_options opt = {.beta = beta,
+                               .order = s->order,
+                               .both_signs = q->query->n_group ||
+                                             s->neighbours == CHANGE_ONE,
+                               .global_upper = q->bound.upper};
+    return q->tree ? sens_floor_parts(a, q->bound.parts, q->bound.n_parts, &opt,
+                                      out, err)
+                   : sens_floor(a, q->normal, beta, s->order, q->bound.upper,
+                                out, err);
+}
+
 /* By the query's degree (1 at least: 0 means that no smooth noise is needed,
  * but it may have been asked for), or as the user says. */
 static enum status pick_beta(struct count *q, struct choice *c,
                              const struct guarantee *g, struct err *err)
 {
     struct str given = q->p->session->opt.beta;
-    TRY(sens_degree(&q->p->arena, q->normal, U128_INF, &c->degree, err));
-    unsigned degree = c->degree ? c->degree : 1;
+    TRY(degree(q, &c->degree, err));
+    unsigned least = c->degree ? c->degree : 1;
     if (given.n) {
         TRY(rat_read(given, "beta", c->beta, err));
         return mpq_sgn(c->beta) > 0
@@ -168,9 +192,9 @@ static enum status pick_beta(struct count *q, struct choice *c,
                    : err_set(err, E_VALUE, "beta must be greater than zero");
     }
     if (c->n_groups)
-        noise_choose_beta_groups(g, degree, c->n_groups, c->beta);
+        noise_choose_beta_groups(g, least, c->n_groups, c->beta);
     else
-        noise_choose_beta(g, degree, c->beta);
+        noise_choose_beta(g, least, c->beta);
     return OK;
 }
 
@@ -187,9 +211,7 @@ static enum status pick_error_beta(struct count *q, struct choice *c,
         mpq_set(c->error_beta, c->beta);
         return OK;
     }
-    enum status s =
-        sens_floor(&q->p->arena, q->normal, c->error_beta, q->p->schema.order,
-                   q->bound.upper, c->floor, &why);
+    enum status s = floor_at(q, c->error_beta, c->floor, &why);
     if (s == E_TOO_LARGE)
         mpq_set(c->error_beta, c->beta);
     else if (s != OK && err)
@@ -222,8 +244,7 @@ static enum status smooth(struct count *q, enum noise_kind kind,
     if (c->n_groups && q->p->schema.neighbours == CHANGE_ONE)
         mpq_set_ui(c->factor, 2, 1);
     TRY(pick_error_beta(q, c, err));
-    return sens_floor(&q->p->arena, q->normal, c->beta, q->p->schema.order,
-                      q->bound.upper, c->floor, err);
+    return floor_at(q, c->beta, c->floor, err);
 }
 
 static enum status use_smooth(struct count *q, enum noise_kind kind,

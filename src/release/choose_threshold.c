@@ -62,9 +62,24 @@ static enum status threshold(struct count *q, struct choice *c, struct err *err)
     return s;
 }
 
+static enum status refuse_tree(struct err *err)
+{
+    err_set(err, E_UNSUPPORTED,
+            "keys from private rows are offered for conjunctive queries only");
+    err_detail(err, "With negation, OR or unions one row can make keys come "
+                    "and go at once.");
+    err_hint(err, "Name the keys with --groups, or join a public table that "
+                  "lists them.");
+    return E_UNSUPPORTED;
+}
+
 enum status choose_threshold(struct count *q, struct choice *c, struct err *err)
 {
     TRY(check_asked(q, c, err));
+    /* PRIVACY: with negation a row can make keys come and go at once, which
+     * the threshold does not reckon with. */
+    if (q->tree)
+        return refuse_tree(err);
     if (q->bound.l1_upper == U128_INF)
         return choose_unbounded(
             q,

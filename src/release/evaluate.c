@@ -83,6 +83,18 @@ static struct atom *new_atom(struct prepared *p, const struct atom *like,
     return at;
 }
 
+static enum status want_body(struct prepared *p, const struct cq *q,
+                             struct cq *out, struct err *err)
+{
+    for (uint32_t k = 0; k < q->n_atoms; k++) {
+        struct atom *at = atom_of(out, q->atoms[k].table);
+        if (!at && !(at = new_atom(p, &q->atoms[k], out)))
+            return err_nomem(err);
+        want_atom(&q->atoms[k], at);
+    }
+    return OK;
+}
+
 struct owned_atoms {
     struct prepared *p;
     struct cq *load;
@@ -118,13 +130,9 @@ static enum status wanted(struct prepared *p, struct cq *out, struct err *err)
     if (!out->atoms)
         return err_nomem(err);
     for (size_t i = 0; i < p->n_counts; i++) {
-        const struct cq *q = p->counts[i].query;
-        for (uint32_t k = 0; k < q->n_atoms; k++) {
-            struct atom *at = atom_of(out, q->atoms[k].table);
-            if (!at && !(at = new_atom(p, &q->atoms[k], out)))
-                return err_nomem(err);
-            want_atom(&q->atoms[k], at);
-        }
+        const struct count *c = &p->counts[i];
+        for (size_t b = 0; b < c->n_bodies; b++)
+            TRY(want_body(p, c->bodies[b], out, err));
     }
     return want_owners(p, out, err);
 }
@@ -192,10 +200,20 @@ static enum status try_counter(struct prepared *p, struct evaluated *e,
     return s;
 }
 
+static enum status refuse_tree(struct err *err)
+{
+    err_set(err, E_UNSUPPORTED,
+            "the database does not count queries with negation or unions");
+    err_hint(err, "Use --engine embedded, or leave it out.");
+    return E_UNSUPPORTED;
+}
+
 static enum status try_counters(struct prepared *p, struct evaluated *e,
                                 struct err *err)
 {
     for (size_t i = 0; i < p->n_counts; i++) {
+        if (p->counts[i].tree)
+            return refuse_tree(err);
         TRY(try_counter(p, e, p->counts[i].normal, err));
         TRY(try_counter(p, e, p->counts[i].query, err));
     }
@@ -228,16 +246,23 @@ struct loading {
 static enum status loading_make(struct prepared *p, struct loading *l,
                                 struct err *err)
 {
-    /* PRIVACY: owners are found in whole tables; a filter would make many of
-     * one. */
-    l->n = p->schema.has_entities ? 0 : 2 * p->n_counts;
-    l->asked = NEWS(&p->arena, const struct cq *, 2 * p->n_counts + 1);
+    size_t n = p->n_counts;
+    for (size_t i = 0; i < p->n_counts; i++)
+        n += p->counts[i].n_bodies;
+    l->asked = NEWS(&p->arena, const struct cq *, n);
     if (!l->asked)
         return err_nomem(err);
+    l->n = 0;
     for (size_t i = 0; i < p->n_counts; i++) {
-        l->asked[2 * i] = p->counts[i].query;
-        l->asked[2 * i + 1] = p->counts[i].normal;
+        const struct count *c = &p->counts[i];
+        for (size_t b = 0; b < c->n_bodies; b++)
+            l->asked[l->n++] = c->bodies[b];
+        l->asked[l->n++] = c->normal;
     }
+    /* PRIVACY: owners are found in whole tables; a filter would make many of
+     * one. */
+    if (p->schema.has_entities)
+        l->n = 0;
     return wanted(p, &l->columns, err);
 }
 
@@ -280,7 +305,7 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
                           const struct cq *q, struct engine *out,
                           struct err *err)
 {
-    *out = (struct engine){0};
+    *out = (struct engine){.data = e};
     if (e->sql)
         return open_counter(p, e, q, out, err);
     struct join_options opt = {.threads = p->threads,
@@ -305,15 +330,47 @@ enum status evaluate_prepare(struct count *q, const struct engine *e,
                              struct err *err)
 {
     struct sens_counter c = database(e);
-    return e->counter ? sens_prepare(&q->p->arena, q->normal, &c,
-                                     q->p->filters_exact, err)
-                      : OK;
+    return e->counter && !q->tree ? sens_prepare(&q->p->arena, q->normal, &c,
+                                                 q->p->filters_exact, err)
+                                  : OK;
+}
+
+/* One engine for each part, all open at once. */
+static enum status sens_of_tree(struct count *q, const struct engine *e,
+                                const struct sens_options *opt,
+                                struct sens *out, struct err *err)
+{
+    size_t n = q->bound.n_parts, open = 0;
+    struct sens_options o = *opt;
+    struct engine *parts = NEWS(&q->p->arena, struct engine, n + 1);
+    struct sens_counter *counters =
+        NEWS(&q->p->arena, struct sens_counter, n + 1);
+    if (!parts || !counters)
+        return err_nomem(err);
+    o.both_signs = q->query->n_group || q->p->schema.neighbours == CHANGE_ONE;
+    enum status st = OK;
+    for (; st == OK && open < n; open++) {
+        st = evaluate_open(q->p, e->data, q->bound.parts[open].path,
+                           &parts[open], err);
+        if (st == OK)
+            counters[open] = parts[open].counter
+                                 ? database(&parts[open])
+                                 : sens_engine(parts[open].join);
+    }
+    if (st == OK)
+        st = sens_compute_parts(&q->p->arena, q->bound.parts, n, counters, &o,
+                                out, err);
+    while (open-- > 0)
+        engine_close(&parts[open]);
+    return st;
 }
 
 enum status evaluate_sens(struct count *q, const struct engine *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err)
 {
+    if (q->tree)
+        return sens_of_tree(q, e, opt, out, err);
     struct sens_counter c = database(e);
     struct arena *a = &q->p->arena;
     return e->counter ? sens_compute_with(a, q->normal, &c, opt, out, err)
@@ -342,6 +399,11 @@ enum status evaluate_counts(struct count *q, struct evaluated *data,
                             u128 *out, struct err *err)
 {
     struct engine grouped;
+    if (q->tree) {
+        TRY(evaluate_tree(q, data, k, out, err));
+        clamp_counts(out, q->query->n_group ? k->n : 1);
+        return OK;
+    }
     if (!q->query->n_group) {
         TRY(evaluate_count(e, out, err));
         clamp_counts(out, 1);
@@ -420,9 +482,14 @@ enum status evaluate_found(struct count *q, struct evaluated *data,
     size_t n_cols = k->n_cols;
     if (!data->store)
         return err_internal(err, "evaluate_found: nothing was loaded");
-    TRY(evaluate_open(q->p, data, q->query, &grouped, err));
-    enum status s = join_list_groups(grouped.join, add_found, &f, err);
-    engine_close(&grouped);
+    enum status s = OK;
+    if (q->tree) {
+        s = evaluate_tree_groups(q, data, add_found, &f, err);
+    } else {
+        TRY(evaluate_open(q->p, data, q->query, &grouped, err));
+        s = join_list_groups(grouped.join, add_found, &f, err);
+        engine_close(&grouped);
+    }
     if (s == OK && out->list.n)
         qsort_r(out->list.p, out->list.n, sizeof *out->list.p, compare_found,
                 &n_cols);

@@ -30,6 +30,7 @@ const char *evaluated_engine(const struct evaluated *e);
 struct engine {
     struct join *join;
     struct pushdown *counter;
+    struct evaluated *data; /* a tree needs more than one query */
 };
 
 /* Chooses the engine for all counts; reads no row. E_UNSUPPORTED: --engine
@@ -65,6 +66,15 @@ enum status evaluate_sens(struct count *q, const struct engine *e,
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
                             u128 *out, struct err *err) WARN_UNUSED;
+/* The same for a tree (tree_count.c); embedded engine only. */
+enum status evaluate_tree(struct count *q, struct evaluated *data,
+                          const struct group_keys *k, u128 *out,
+                          struct err *err) WARN_UNUSED;
+enum status
+evaluate_tree_groups(struct count *q, struct evaluated *data,
+                     enum status (*each)(void *ctx, const struct value *key,
+                                         u128 count, struct err *err),
+                     void *ctx, struct err *err) WARN_UNUSED;
 /* The keys that occur in the data, with their counts. PRIVACY: sorted by key,
  * in one form for equal values, so that neither order nor form tells more
  * than the set does. */

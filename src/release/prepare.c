@@ -79,6 +79,7 @@ static enum status read_sql(struct prepared *p, struct err *err)
     TRY(new_counts(p, st.n_counts, err));
     for (size_t i = 0; i < st.n_counts; i++) {
         p->counts[i].query = st.counts[i].q;
+        p->counts[i].tree = st.counts[i].tree;
         p->counts[i].label = st.counts[i].label;
     }
     p->after = st.after;
@@ -305,6 +306,14 @@ static bool orders(const struct expr *e, vset vars)
     return false;
 }
 
+static enum status refuse_enum(struct err *err)
+{
+    err_set(err, E_UNSUPPORTED, "the order of an enum is not supported");
+    err_detail(err, "The database orders its values as they were declared.");
+    err_hint(err, "List the values that you mean: IN ('low', 'medium').");
+    return E_UNSUPPORTED;
+}
+
 /* An enum is read as its text: equality is the same, the order is not. */
 static enum status check_enums(const struct cq *q, struct err *err)
 {
@@ -320,12 +329,80 @@ static enum status check_enums(const struct cq *q, struct err *err)
         bad |= orders(q->preds[i].e, vars);
     for (uint32_t i = 0; vars && i < q->n_calcs; i++)
         bad |= orders(q->calcs[i].e, vars);
-    if (!bad)
-        return OK;
-    err_set(err, E_UNSUPPORTED, "the order of an enum is not supported");
-    err_detail(err, "The database orders its values as they were declared.");
-    err_hint(err, "List the values that you mean: IN ('low', 'medium').");
-    return E_UNSUPPORTED;
+    return bad ? refuse_enum(err) : OK;
+}
+
+/* A column that the database orders in its own way, among the builder's
+ * variables, below an operation that looks at the order. */
+static bool orders_enum(const struct cq_builder *b, const struct expr *e,
+                        bool ordered)
+{
+    ordered |= e->op == X_LT || e->op == X_LE || e->op == X_GT ||
+               e->op == X_GE || e->op == X_LEAST || e->op == X_GREATEST;
+    for (size_t i = 0; ordered && e->op == X_VAR && i < b->atoms.n; i++)
+        for (uint32_t c = 0; c < b->atoms.p[i].n_args; c++) {
+            struct term t = b->atoms.p[i].args[c];
+            if (t.kind == TERM_VAR && t.id == e->var &&
+                b->schema->tables.p[b->atoms.p[i].table].cols[c].is_enum)
+                return true;
+        }
+    for (uint32_t i = 0; i < e->n_args; i++)
+        if (orders_enum(b, e->args[i], ordered))
+            return true;
+    return false;
+}
+
+static bool formula_orders(const struct cq_builder *b, const struct formula *f)
+{
+    bool bad = f && f->kind == F_PRED && orders_enum(b, f->e, false);
+    for (uint32_t i = 0; f && i < f->n_args; i++)
+        bad |= formula_orders(b, f->args[i]);
+    return bad;
+}
+
+static enum status check_formulas(const struct ctree *t, struct err *err)
+{
+    for (size_t i = 0; t && i < t->n_branches; i++)
+        for (size_t v = 0; v < t->branches[i]->nodes.n; v++)
+            if (formula_orders(&t->branches[i]->b,
+                               t->branches[i]->nodes.p[v].f))
+                return refuse_enum(err);
+    return OK;
+}
+
+/* The path queries of a tree, or the query. */
+static enum status list_bodies(struct count *q, struct err *err)
+{
+    struct arena *a = &q->p->arena;
+    size_t n = 1;
+    for (size_t i = 0; q->tree && i < q->tree->n_branches; i++)
+        n += q->tree->branches[i]->nodes.n;
+    q->bodies = NEWS(a, const struct cq *, n);
+    if (!q->bodies)
+        return err_nomem(err);
+    q->bodies[q->n_bodies++] = q->query;
+    for (size_t i = 0; q->tree && i < q->tree->n_branches; i++)
+        for (uint32_t v = 0; v < q->tree->branches[i]->nodes.n; v++) {
+            struct cq *path;
+            aset own;
+            TRY(tree_path(a, q->tree->branches[i], v, &path, &own, err));
+            q->bodies[q->n_bodies++] = path;
+        }
+    return OK;
+}
+
+bool prepare_count_uses(const struct count *q, uint32_t table)
+{
+    for (size_t i = 0; i < q->n_bodies; i++)
+        if (cq_atoms_of_table(q->bodies[i], table))
+            return true;
+    return false;
+}
+
+struct str prepare_count_text(struct count *q)
+{
+    return q->tree ? tree_text(&q->p->arena, q->tree)
+                   : cq_text(&q->p->arena, q->query);
 }
 
 /* A rule may name tables that nothing declares. */
@@ -334,6 +411,32 @@ static enum status check_owned(const struct cq *q, struct err *err)
     for (uint32_t i = 0; i < q->n_atoms; i++)
         TRY(schema_check_owned(q->schema, q->atoms[i].table, err));
     return OK;
+}
+
+static enum status check_count(struct count *q, struct err *err)
+{
+    TRY(list_bodies(q, err));
+    if (q->tree && q->p->filters_exact) {
+        err_set(err, E_UNSUPPORTED,
+                "exact filters are offered for conjunctive queries only");
+        err_hint(err, "Leave out --filters exact.");
+        return E_UNSUPPORTED;
+    }
+    if (q->tree && q->p->schema.has_entities) {
+        err_set(err, E_UNSUPPORTED,
+                "with entities, negation, OR over tables and unions are not "
+                "supported");
+        err_detail(err, "One entity's rows could decide about answers of many "
+                        "others.");
+        err_hint(err, "Count the parts one by one.");
+        return E_UNSUPPORTED;
+    }
+    for (size_t i = 0; i < q->n_bodies; i++) {
+        TRY(source_allows(q->p->source, q->bodies[i], err));
+        TRY(check_enums(q->bodies[i], err));
+        TRY(check_owned(q->bodies[i], err));
+    }
+    return check_formulas(q->tree, err);
 }
 
 enum status prepare_query(struct prepared *p, struct str text, struct err *err)
@@ -347,11 +450,8 @@ enum status prepare_query(struct prepared *p, struct str text, struct err *err)
         return E_USAGE;
     }
     TRY(is_rule(text) ? read_rule(p, err) : read_sql(p, err));
-    for (size_t i = 0; i < p->n_counts; i++) {
-        TRY(source_allows(p->source, p->counts[i].query, err));
-        TRY(check_enums(p->counts[i].query, err));
-        TRY(check_owned(p->counts[i].query, err));
-    }
+    for (size_t i = 0; i < p->n_counts; i++)
+        TRY(check_count(&p->counts[i], err));
     return OK;
 }
 
@@ -377,7 +477,9 @@ enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
     opt.witness_n = (uint64_t)size;
     for (size_t i = 0; i < p->n_counts; i++) {
         struct count *q = &p->counts[i];
-        TRY(bound_analyze(&p->arena, q->query, &opt, &q->bound, err));
+        TRY(q->tree
+                ? bound_tree(&p->arena, q->tree, q->query, &opt, &q->bound, err)
+                : bound_analyze(&p->arena, q->query, &opt, &q->bound, err));
         q->normal = q->bound.simplified;
         if (p->schema.has_entities)
             TRY(complete(q, err));
@@ -389,7 +491,7 @@ enum status prepare_advice(struct count *q, struct err *err)
 {
     struct bound_options opt = {.want_advice = true};
     struct bound b;
-    if (q->bound.n_advice)
+    if (q->bound.n_advice || q->tree)
         return OK;
     TRY(bound_analyze(&q->p->arena, q->query, &opt, &b, err));
     q->bound.advice = b.advice;
@@ -413,9 +515,12 @@ struct str prepare_neighbours_text(struct count *q)
     struct sb b;
     const struct schema *s = &q->p->schema;
     sb_init(&b, &q->p->arena);
-    /* A count over monotone queries changes by no more when a row is replaced
-     * than when it is inserted or deleted; a vector of counts may. */
-    bool substitute = s->neighbours == CHANGE_ONE || !q->query->n_group;
+    /* PRIVACY: a count changes by no more when a row is replaced than when it
+     * is inserted or deleted only if no table has rows that add answers and
+     * rows that take them away; a vector of counts changes by more in any
+     * case. From the query alone. */
+    bool substitute = s->neighbours == CHANGE_ONE ||
+                      (!q->query->n_group && q->bound.one_signed);
     if (s->has_entities) {
         entity_change(&b, s);
         return b.failed ? STR("") : sb_view(&b);
@@ -429,7 +534,7 @@ struct str prepare_neighbours_text(struct count *q)
     size_t n = 0;
     for (size_t t = 0; t < s->tables.n; t++) {
         if (!table_is_private(&s->tables.p[t]) ||
-            !cq_atoms_of_table(q->query, (uint32_t)t))
+            !prepare_count_uses(q, (uint32_t)t))
             continue;
         sb_cstr(&b, n++ ? ", " : "");
         sb_str(&b, s->tables.p[t].name);

@@ -15,9 +15,13 @@
 
 /* One count of the request: each COUNT of a SELECT list, or a rule. */
 struct count {
-    struct prepared *p;      /* the request it is of */
-    struct str label;        /* the column's name */
-    struct cq *query;        /* as written */
+    struct prepared *p; /* the request it is of */
+    struct str label;   /* the column's name */
+    struct cq *query;   /* as written; of a tree: its first body */
+    struct ctree *tree; /* NULL: the query is conjunctive */
+    /* the query, or the path queries of all nodes: every atom is in one */
+    const struct cq **bodies;
+    size_t n_bodies;
     const struct cq *normal; /* after chase and core; NULL: not bounded yet */
     struct bound bound;
     /* with entities: whose results these are, and what one entity changes */
@@ -82,6 +86,9 @@ enum status prepare_bounds(struct prepared *p, bool thorough,
 /* Fills the advice of a count that was bounded without it. */
 enum status prepare_advice(struct count *q, struct err *err) WARN_UNUSED;
 
+/* Rule text of the whole question. */
+struct str prepare_count_text(struct count *q);
+bool prepare_count_uses(const struct count *q, uint32_t table);
 /* "insert or delete one row of: edge" */
 struct str prepare_neighbours_text(struct count *q);
 

@@ -140,7 +140,7 @@ static void json_public(struct json *j, struct count *q, const struct choice *c)
         json_u128(j, c->clamped_at);
     }
     json_key(j, "query");
-    json_str(j, cq_text(&q->p->arena, q->query));
+    json_str(j, prepare_count_text(q));
     if (c->thresholded) {
         json_key(j, "threshold");
         json_mpz(j, c->threshold);

@@ -90,6 +90,8 @@ static struct str settings(const struct priced *c)
     }
     sb_cstr(&b, "; ");
     cq_print(&b, c->q->normal);
+    if (c->q->tree) /* the body alone is not the question */
+        tree_print(&b, c->q->tree);
     return b.failed ? (struct str){0} : sb_view(&b);
 }
 
@@ -102,7 +104,7 @@ static enum status make_requests(struct release *r, struct err *err)
         x->request = (struct ledger_request){
             .dataset = o->dataset,
             .analyst = o->analyst,
-            .query = cq_text(&r->p.arena, x->c->q->query),
+            .query = prepare_count_text(x->c->q),
             .mechanism = str_of(choice_mechanism(&x->c->choice)),
             .settings = settings(x->c),
             .version = version,

@@ -13,4 +13,7 @@ enum status sensitivity_report(struct count *q, struct evaluated *data,
                                struct json *j, struct sb *text,
                                struct err *err) WARN_UNUSED;
 
+/* OWNER or not: the parts of a tree, from the query alone. */
+void analysis_parts(struct json *j, const struct count *q);
+
 #endif

@@ -140,6 +140,10 @@ static void json_relations(struct json *j, const struct count *q)
         json_bound(j, r->upper);
         json_key(j, "lower");
         json_bound(j, r->lower);
+        json_key(j, "gain");
+        json_bound(j, r->gain);
+        json_key(j, "loss");
+        json_bound(j, r->loss);
         json_end(j, '}');
     }
     json_end(j, '}');
@@ -160,11 +164,32 @@ static void json_advice(struct json *j, const struct bound *b)
     json_end(j, ']');
 }
 
+void analysis_parts(struct json *j, const struct count *q)
+{
+    json_key(j, "parts");
+    json_begin(j, '[');
+    for (size_t i = 0; i < q->bound.n_parts; i++) {
+        const struct tree_part *p = &q->bound.parts[i];
+        json_begin(j, '{');
+        json_key(j, "sign");
+        json_cstr(j, p->gain ? "+" : "-");
+        json_key(j, "path");
+        json_str(j, cq_text(&q->p->arena, p->path));
+        json_key(j, "own");
+        json_begin(j, '[');
+        ASET_EACH (a, p->own)
+            json_i64(j, a);
+        json_end(j, ']');
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+}
+
 void analysis_json(struct json *j, struct count *q)
 {
     const struct bound *b = &q->bound;
     json_key(j, "query");
-    json_str(j, cq_text(&q->p->arena, q->query));
+    json_str(j, prepare_count_text(q));
     json_key(j, "simplified");
     json_str(j, cq_text(&q->p->arena, q->normal));
     const struct {
@@ -189,6 +214,10 @@ void analysis_json(struct json *j, struct count *q)
         return; /* the rest is about rows */
     }
     json_sensitivity(j, b);
+    if (q->tree)
+        analysis_parts(j, q);
+    json_key(j, "monotone");
+    json_bool(j, b->monotone);
     json_relations(j, q);
     json_witness(j, q);
     json_advice(j, b);
@@ -259,7 +288,7 @@ static void text_constraints(struct sb *b, struct str s)
 void analysis_text(struct sb *b, struct count *q)
 {
     const struct bound *x = &q->bound;
-    sb_printf(b, "query        %.*s\n", PSTR(cq_text(&q->p->arena, q->query)));
+    sb_printf(b, "query        %.*s\n", PSTR(prepare_count_text(q)));
     sb_printf(b, "simplified   %.*s\n", PSTR(cq_text(&q->p->arena, q->normal)));
     sb_printf(b, "shape        %s, %s, %s\n",
               x->connected ? "connected" : "not connected",

@@ -18,7 +18,7 @@ static void text_schema(struct sb *b, const struct count *q)
     const struct prepared *p = q->p;
     for (size_t t = 0; t < p->schema.tables.n; t++) {
         const struct table *d = &p->schema.tables.p[t];
-        if (!cq_atoms_of_table(q->query, (uint32_t)t))
+        if (!prepare_count_uses(q, (uint32_t)t))
             continue;
         sb_printf(b, "   %.*s is %s\n", PSTR(d->name),
                   table_is_private(d)
@@ -75,7 +75,7 @@ static enum status stages(struct count *q, struct evaluated *data,
     stage(b, &n, "Query as written");
     sb_printf(b, "   %.*s\n", PSTR(str_trim(q->p->text)));
     stage(b, &n, "As a conjunctive query");
-    sb_printf(b, "   %.*s\n", PSTR(cq_text(a, q->query)));
+    sb_printf(b, "   %.*s\n", PSTR(prepare_count_text(q)));
     stage(b, &n, "What is declared about its tables");
     text_schema(b, q);
     stage(b, &n, "After chase and core");

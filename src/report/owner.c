@@ -99,7 +99,7 @@ static enum status count_it(struct count *q, struct evaluated *data,
     if (k->n_cols)
         TRY(group_counts(q, data, e, k, &counts, err));
     else
-        TRY(evaluate_count(e, &total, err));
+        TRY(evaluate_counts(q, data, e, k, &total, err));
     TRY(number_texts(a, counts, k->n_cols ? k->n : 1, out, err));
     out->keys = k->vals;
     if (k->n_cols) {
@@ -112,7 +112,7 @@ static enum status count_it(struct count *q, struct evaluated *data,
     json_key(j, "engine");
     json_cstr(j, evaluated_engine(data));
     json_key(j, "query");
-    json_str(j, cq_text(a, q->query));
+    json_str(j, prepare_count_text(q));
     return OK;
 }
 

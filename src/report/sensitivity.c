@@ -98,14 +98,19 @@ static void json_optimality(struct json *j, const struct sens *s)
 }
 
 /* Few removed atoms first. */
-static void json_residuals(struct json *j, const struct cq *q,
+static void json_residuals(struct json *j, const struct count *c,
                            const struct sens *s)
 {
     json_key(j, "residuals");
     json_begin(j, '[');
     for (size_t i = s->n_residuals; i-- > 0;) {
         const struct sens_residual *r = &s->residuals[i];
+        const struct cq *q = c->tree ? c->bound.parts[r->part].path : c->normal;
         json_begin(j, '{');
+        if (c->tree) {
+            json_key(j, "part");
+            json_i64(j, r->part);
+        }
         json_key(j, "removed");
         json_begin(j, '[');
         ASET_EACH (a, r->removed)
@@ -189,8 +194,11 @@ static void report(struct count *q, const struct evaluated *data,
     json_key(j, "engine");
     json_cstr(j, evaluated_engine(data));
     json_key(j, "query");
-    json_str(j, cq_text(&p->arena, q->normal));
-    json_residuals(j, q->normal, s);
+    json_str(j,
+             q->tree ? prepare_count_text(q) : cq_text(&p->arena, q->normal));
+    if (q->tree)
+        analysis_parts(j, q);
+    json_residuals(j, q, s);
     json_seconds(j, s, data->seconds_load);
     text_all(text, q, s, mpq_get_d(beta));
     if (str_is(p->session->opt.engine, "auto"))
@@ -208,8 +216,11 @@ static enum status compute(struct count *q, mpq_srcptr beta,
                                .global_upper = q->bound.upper,
                                .want_baselines = true,
                                .store = data->store};
+    struct group_keys all = {.known = true};
     TRY(evaluate_open(q->p, data, q->normal, &e, err));
     enum status st = evaluate_sens(q, &e, &opt, s, err);
+    if (st == OK && q->tree && !q->query->n_group)
+        st = evaluate_tree(q, data, &all, &s->count, err);
     engine_close(&e);
     return st;
 }

@@ -16,7 +16,7 @@
 #include "num/rat.h"
 #include "sens/capped.h"
 
-struct block { /* one part */
+struct parts_block { /* one part */
     const struct tree_part *part;
     struct sens_plan *plan;
     struct sens_state state;
@@ -27,9 +27,9 @@ struct block { /* one part */
     mpz_t *each; /* g by table of the plan */
 };
 
-struct job {
+struct parts_job {
     struct arena *a;
-    struct block *blocks;
+    struct parts_block *blocks;
     size_t n;
     const struct sens_options *opt;
     uint32_t order;
@@ -60,7 +60,7 @@ static void keep_own(struct sens_plan *p, aset own)
     p->top.n_terms = n;
 }
 
-static mpz_t *numbers(struct job *w, size_t n)
+static mpz_t *numbers(struct parts_job *w, size_t n)
 {
     mpz_t *v = NEWS(w->a, mpz_t, n + 1);
     for (size_t i = 0; v && i < n; i++)
@@ -74,14 +74,14 @@ static void drop(mpz_t *v, size_t n)
         sens_mpz_wipe(v[i]);
 }
 
-static enum status plan_parts(struct job *w, const struct tree_part *parts,
-                              size_t n)
+static enum status plan_parts(struct parts_job *w,
+                              const struct tree_part *parts, size_t n)
 {
-    w->blocks = NEWS(w->a, struct block, n + 1);
+    w->blocks = NEWS(w->a, struct parts_block, n + 1);
     if (!w->blocks)
         return err_nomem(w->err);
     for (size_t i = 0; i < n; i++) {
-        struct block *b = &w->blocks[i];
+        struct parts_block *b = &w->blocks[i];
         b->part = &parts[i];
         TRY(sens_plan_new(w->a, parts[i].path, false, &b->plan, w->err));
         keep_own(b->plan, parts[i].own);
@@ -91,10 +91,10 @@ static enum status plan_parts(struct job *w, const struct tree_part *parts,
     return OK;
 }
 
-static enum status new_states(struct job *w)
+static enum status new_states(struct parts_job *w)
 {
     for (size_t i = 0; i < w->n; i++) {
-        struct block *b = &w->blocks[i];
+        struct parts_block *b = &w->blocks[i];
         TRY(sens_state_new(w->a, b->plan, &b->state, w->err));
         b->each = numbers(w, b->plan->n_tables);
         if (!b->each)
@@ -107,7 +107,7 @@ static enum status new_states(struct job *w)
 
 /* --- the sequence --------------------------------------------------------- */
 
-static void add_block(struct job *w, struct block *b)
+static void add_block(struct parts_job *w, struct parts_block *b)
 {
     sens_stretch_relations(&b->steps, b->each);
     for (size_t i = 0; i < b->plan->n_tables; i++) {
@@ -120,7 +120,7 @@ static void add_block(struct job *w, struct block *b)
 }
 
 /* g of all parts. */
-static void local(struct job *w, mpz_t out)
+static void local(struct parts_job *w, mpz_t out)
 {
     for (size_t i = 0; i < w->n_tables; i++) {
         mpz_set_ui(w->gain[i], 0);
@@ -141,7 +141,7 @@ static void local(struct job *w, mpz_t out)
 
 static void value(void *ctx, uint64_t k, mpz_t out)
 {
-    struct job *w = ctx;
+    struct parts_job *w = ctx;
     mpz_set_ui(out, 0);
     for (uint32_t t = 0; t < w->order; t++) {
         for (size_t i = 0; (k || t) && i < w->n; i++)
@@ -156,7 +156,7 @@ static void value(void *ctx, uint64_t k, mpz_t out)
 /* V: the sum over the parts, each with all its atoms as own. */
 static void bound(void *ctx, uint64_t k, mpz_t out)
 {
-    struct job *w = ctx;
+    struct parts_job *w = ctx;
     mpz_set_ui(out, 0);
     for (uint32_t t = 0; t < w->order; t++)
         for (size_t i = 0; i < w->n; i++) {
@@ -165,7 +165,7 @@ static void bound(void *ctx, uint64_t k, mpz_t out)
         }
 }
 
-static enum status begin(struct job *w, mpq_srcptr beta)
+static enum status begin(struct parts_job *w, mpq_srcptr beta)
 {
     w->seq = (struct sens_sequence){.ctx = w, .value = value, .bound = bound};
     mpz_inits(w->global, w->part, w->seq.limit, (mpz_ptr)NULL);
@@ -174,7 +174,7 @@ static enum status begin(struct job *w, mpq_srcptr beta)
         mpz_set_u128(w->global, w->opt->global_upper);
     mpz_set(w->seq.limit, w->global);
     for (size_t i = 0; i < w->n; i++) {
-        struct block *b = &w->blocks[i];
+        struct parts_block *b = &w->blocks[i];
         uint64_t from;
         TRY(sens_capped_from(b->plan, beta, w->order, &from, w->err));
         w->seq.from = from > w->seq.from ? from : w->seq.from;
@@ -186,7 +186,7 @@ static enum status begin(struct job *w, mpq_srcptr beta)
     return OK;
 }
 
-static void end(struct job *w)
+static void end(struct parts_job *w)
 {
     for (size_t i = 0; i < w->n; i++) {
         if (w->blocks[i].stepping)
@@ -198,7 +198,8 @@ static void end(struct job *w)
     sens_mpz_wipe(w->seq.limit);
 }
 
-static enum status scan(struct job *w, mpq_srcptr beta, struct sens_peak *peak)
+static enum status scan(struct parts_job *w, mpq_srcptr beta,
+                        struct sens_peak *peak)
 {
     enum status st = begin(w, beta);
     if (st == OK)
@@ -209,7 +210,7 @@ static enum status scan(struct job *w, mpq_srcptr beta, struct sens_peak *peak)
 
 /* --- from data ------------------------------------------------------------ */
 
-static enum status list_residuals(struct job *w)
+static enum status list_residuals(struct parts_job *w)
 {
     struct sens *out = w->out;
     size_t n = 0;
@@ -233,12 +234,15 @@ static enum status list_residuals(struct job *w)
     return OK;
 }
 
-static enum status fill(struct job *w, const struct sens_counter *counters)
+static enum status fill(struct parts_job *w,
+                        const struct sens_counter *counters)
 {
     double start = now();
     for (size_t i = 0; i < w->n; i++) {
-        struct block *b = &w->blocks[i];
+        struct parts_block *b = &w->blocks[i];
         TRY(sens_state_fill(&b->state, &counters[i], w->err));
+        if (!w->opt->in_release)
+            TRY(sens_state_check(&b->state, w->err));
         b->t0 = numbers(w, b->plan->n_coords);
         if (!b->t0)
             return err_nomem(w->err);
@@ -251,7 +255,7 @@ static enum status fill(struct job *w, const struct sens_counter *counters)
     return OK;
 }
 
-static enum status keep_list(struct job *w, const struct sens_peak *peak)
+static enum status keep_list(struct parts_job *w, const struct sens_peak *peak)
 {
     struct sens *out = w->out;
     out->ls_hat = NEWS(w->a, mpz_t, peak->n_list + 1);
@@ -262,7 +266,7 @@ static enum status keep_list(struct job *w, const struct sens_peak *peak)
     return OK;
 }
 
-static enum status first_scan(struct job *w)
+static enum status first_scan(struct parts_job *w)
 {
     struct sens *out = w->out;
     struct sens_peak peak = {0};
@@ -271,6 +275,7 @@ static enum status first_scan(struct job *w)
         st = keep_list(w, &peak);
     if (st == OK) {
         sens_peak_rational(&peak, out->s);
+        sens_clamp(out->s);
         out->value = mpfr_get_d(peak.best, MPFR_RNDU);
         out->k = peak.k;
         out->k_scanned = peak.scanned;
@@ -281,23 +286,25 @@ static enum status first_scan(struct job *w)
     return st;
 }
 
-static enum status second_scan(struct job *w)
+static enum status second_scan(struct parts_job *w)
 {
     struct sens_peak peak = {0};
     for (size_t i = 0; i < w->n; i++)
         for (size_t c = 0; c < w->blocks[i].plan->n_coords; c++)
             mpz_set(w->blocks[i].state.t[c], w->blocks[i].t0[c]);
     enum status st = scan(w, w->opt->second_beta, &peak);
-    if (st == OK)
+    if (st == OK) {
         sens_peak_rational(&peak, w->out->second);
+        sens_clamp(w->out->second);
+    }
     sens_peak_fini(&peak);
     return st;
 }
 
-static void fini(struct job *w)
+static void fini(struct parts_job *w)
 {
     for (size_t i = 0; i < w->n; i++) {
-        struct block *b = &w->blocks[i];
+        struct parts_block *b = &w->blocks[i];
         drop(b->t0, b->plan->n_coords);
         drop(b->each, b->plan->n_tables);
         sens_paper_fini(&b->paper);
@@ -307,8 +314,8 @@ static void fini(struct job *w)
     drop(w->loss, w->n_tables);
 }
 
-static enum status run(struct job *w, const struct tree_part *parts, size_t n,
-                       const struct sens_counter *counters)
+static enum status run(struct parts_job *w, const struct tree_part *parts,
+                       size_t n, const struct sens_counter *counters)
 {
     TRY(plan_parts(w, parts, n));
     TRY(new_states(w));
@@ -326,11 +333,11 @@ enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
     if (mpq_sgn(opt->beta) <= 0 ||
         (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
         return err_set(err, E_VALUE, "beta must be positive");
-    struct job w = {.a = a,
-                    .opt = opt,
-                    .order = opt->order ? opt->order : 1,
-                    .out = out,
-                    .err = err};
+    struct parts_job w = {.a = a,
+                          .opt = opt,
+                          .order = opt->order ? opt->order : 1,
+                          .out = out,
+                          .err = err};
     mpq_inits(out->s, out->second, NULL);
     out->ready = true;
     out->global_upper = opt->global_upper;
@@ -361,7 +368,7 @@ enum status sens_floor_parts(struct arena *a, const struct tree_part *parts,
                              size_t n, const struct sens_options *opt,
                              mpq_t out, struct err *err)
 {
-    struct job w = {
+    struct parts_job w = {
         .a = a, .opt = opt, .order = opt->order ? opt->order : 1, .err = err};
     struct sens_peak peak = {0};
     mpq_set_ui(out, 0, 1);

@@ -121,9 +121,9 @@ enum status add_predicate(struct lower *l, struct expr *e, long position)
         return OK;
     }
     aset atoms = sql_expr_atoms(l, e);
-    if (aset_count(atoms) > 1)
-        return sql_refuse(l->err, NO_OR_ACROSS, position);
     TRY(keep_nodes(l, e, position));
+    if (aset_count(atoms) > 1)
+        return tree_require(l->arena, &l->t, formula_pred(l->arena, e), l->err);
     struct pred p = {.atom = (uint32_t)__builtin_ctzll(atoms), .e = e};
     return VEC_PUSH(l->arena, &l->b.preds, p) ? OK : err_nomem(l->err);
 }
@@ -198,6 +198,8 @@ static enum status junction(struct lower *l, struct scope *sc,
         return lower_condition(l, sc, json_array_get(args, 0), !negate);
     if ((strcmp(op, "AND_EXPR") == 0) != negate)
         return each(l, sc, args, negate);
+    if (sql_has_sublink(node))
+        return lower_alternatives(l, sc, node, negate);
     return generic(l, sc, node, negate);
 }
 
@@ -250,22 +252,6 @@ static enum status between(struct lower *l, struct scope *sc, const json_t *e)
     return add_comparison(l, X_LE, x, high, at);
 }
 
-/* Never NULL in a row that counts. */
-static bool is_never_null(const struct lower *l, const struct expr *e)
-{
-    if (e->op == X_CONST)
-        return !e->val.is_null;
-    if (e->op != X_VAR)
-        return false;
-    const struct atom *a = &l->b.atoms.p[l->var_atom.p[e->var]];
-    const struct table *t = &l->schema->tables.p[a->table];
-    bool never = l->b.vars.p[e->var].nonnull;
-    for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)
-        if (a->args[i].kind == TERM_VAR && a->args[i].id == e->var)
-            never |= t->cols[i].not_null;
-    return never;
-}
-
 /* Without NULLs it is = or <>; with them it must lie in one table. */
 static enum status distinct_from(struct lower *l, struct scope *sc,
                                  const json_t *node, const json_t *e,
@@ -280,7 +266,7 @@ static enum status distinct_from(struct lower *l, struct scope *sc,
     TRY(lower_scalar(l, sc, get(e, "rexpr"), &y));
     if (aset_count(sql_expr_atoms(l, x) | sql_expr_atoms(l, y)) < 2)
         return generic(l, sc, node, negate);
-    if (!is_never_null(l, x) || !is_never_null(l, y))
+    if (!sql_is_never_null(l, x) || !sql_is_never_null(l, y))
         return sql_refuse(l->err, NO_DISTINCT_ACROSS, at);
     return add_comparison(l, different != negate ? X_NE : X_EQ, x, y, at);
 }
@@ -329,7 +315,9 @@ static enum status null_test(struct lower *l, struct scope *sc,
     if (is_not == negate || !node_as(get(e, "arg"), "ColumnRef"))
         return generic(l, sc, node, negate);
     TRY(lower_scalar(l, sc, get(e, "arg"), &x));
-    if (x->op != X_VAR)
+    TRY(tree_tag(l->arena, &l->t, l->err));
+    /* of a row outside a subquery it is demanded inside only */
+    if (x->op != X_VAR || l->t.atom_node.p[l->var_atom.p[x->var]] != l->t.at)
         return generic(l, sc, node, negate);
     l->b.vars.p[x->var].nonnull = true;
     return OK;
@@ -378,10 +366,11 @@ static enum status sublink(struct lower *l, struct scope *sc,
     long at = get_location(e);
     rcols cols = {0};
     bool exists = strcmp(type, "EXISTS_SUBLINK") == 0;
-    if (!exists && strcmp(type, "ANY_SUBLINK") != 0)
+    bool all = strcmp(type, "ALL_SUBLINK") == 0;
+    if (!exists && !all && strcmp(type, "ANY_SUBLINK") != 0)
         return generic(l, sc, node, negate);
-    if (negate)
-        return sql_refuse(l->err, exists ? NO_NOT_EXISTS : NO_NOT_IN, at);
+    if (negate || all || sql_is_setop(select, NULL))
+        return lower_sublink(l, sc, e, negate);
     TRY(not_counted(l, sc, select, &cols));
     if (exists)
         return OK;

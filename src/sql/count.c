@@ -23,8 +23,11 @@ const json_t *count_call(const json_t *val)
     return call;
 }
 
+/* Branches of a union are compared output by output: all stay in place. */
 static enum status push_out(struct lower *l, struct term t)
 {
+    if (l->choices->sets)
+        return VEC_PUSH(l->arena, &l->b.outs, t) ? OK : err_nomem(l->err);
     for (size_t i = 0; i < l->b.outs.n; i++)
         if (l->b.outs.p[i].kind == t.kind && l->b.outs.p[i].id == t.id)
             return OK;
@@ -88,10 +91,10 @@ static enum status count_rows(struct lower *l)
     for (size_t i = 0; i < l->identity.n; i++) {
         struct term t;
         TRY(term_of(l, l->identity.p[i], -1, &t));
-        if (t.kind == TERM_VAR)
+        if (t.kind == TERM_VAR || l->choices->sets)
             TRY(push_out(l, t));
     }
-    for (uint32_t i = 0; i < l->b.atoms.n; i++)
+    for (uint32_t i = 0; !l->choices->sets && i < l->b.atoms.n; i++)
         if (l->atom_counted.p[i])
             TRY(count_used(l, i));
     return OK;
@@ -146,9 +149,9 @@ static enum status count_distinct(struct lower *l, struct scope *sc,
         if (!tuple && (e->op == X_CONST))
             TRY(require_value(l, e, node_location(arg)));
         TRY(term_of(l, e, node_location(arg), &t));
-        if (t.kind != TERM_VAR)
+        if (t.kind != TERM_VAR && !l->choices->sets)
             continue;
-        if (!tuple)
+        if (!tuple && t.kind == TERM_VAR)
             l->b.vars.p[t.id].nonnull = true;
         TRY(push_out(l, t));
     }
@@ -288,41 +291,103 @@ struct count_reader {
     uint64_t *work; /* of all counts together */
 };
 
-/* Lowers the whole statement for one count; the first time also what is done
- * with the counts. */
-static enum status read_count(const struct count_reader *r, size_t i,
-                              struct sql_statement *out, struct cq **q)
+/* Lowers the whole statement for one count, with the sides of unions that c
+ * picks; the first time also what is done with the counts. */
+static enum status lower_branch(const struct count_reader *r, size_t i,
+                                bool first, struct choices *c,
+                                struct sql_statement *out, struct lower *l)
 {
-    struct lower l = {.arena = r->arena,
-                      .schema = r->schema,
-                      .text = r->text,
-                      .text_n = r->text_n,
-                      .opt = r->opt,
-                      .err = r->err,
-                      .position = -1,
-                      .work = r->work};
     struct scope sc = {0};
     struct after_keys keys = {0};
     const json_t *call = r->calls.p[i];
-    cqb_init(&l.b, r->arena, r->schema);
-    l.b.tidy_outs = true;
-    TRY(check_call(&l, call));
-    l.counting = !get_flag(call, "agg_distinct");
-    TRY(push_ctes(&l, r->select, NULL));
+    *l = (struct lower){.arena = r->arena,
+                        .schema = r->schema,
+                        .text = r->text,
+                        .text_n = r->text_n,
+                        .opt = r->opt,
+                        .err = r->err,
+                        .choices = c,
+                        .position = -1,
+                        .work = r->work};
+    cqb_init(&l->b, r->arena, r->schema);
+    l->b.tidy_outs = true;
+    l->t.tag = 1;
+    TRY(tree_begin(r->arena, &l->t, r->err));
+    TRY(check_call(l, call));
+    l->counting = !get_flag(call, "agg_distinct");
+    TRY(push_ctes(l, r->select, NULL));
     const json_t *from = get(r->select, "fromClause");
     for (size_t k = 0; k < json_array_size(from); k++)
-        TRY(lower_from(&l, &sc, json_array_get(from, k)));
+        TRY(lower_from(l, &sc, json_array_get(from, k)));
     if (get(r->select, "whereClause"))
-        TRY(lower_condition(&l, &sc, get(r->select, "whereClause"), false));
-    TRY(lower_groups(&l, &sc, r->select, &keys));
-    if (i == 0) {
-        TRY(name_groups(&l, &sc, r->select, &keys, out));
-        TRY(sql_after_read(&l, &sc, r->select, &r->calls, &keys, out));
+        TRY(lower_condition(l, &sc, get(r->select, "whereClause"), false));
+    TRY(lower_groups(l, &sc, r->select, &keys));
+    if (first) {
+        TRY(name_groups(l, &sc, r->select, &keys, out));
+        TRY(sql_after_read(l, &sc, r->select, &r->calls, &keys, out));
     }
-    TRY(lower_count(&l, &sc, call));
-    if (l.b.atoms.n == 0)
+    TRY(lower_count(l, &sc, call));
+    if (l->b.atoms.n == 0)
         return sql_refuse(r->err, NO_NO_FROM, get_location(call));
-    return cq_finish(&l.b, q, r->err);
+    TRY(tree_tag(r->arena, &l->t, r->err));
+    l->t.nodes.p[0].unsat |= l->b.unsat;
+    return OK;
+}
+
+typedef VEC(struct tree_branch *) branches;
+
+/* PRIVACY: rows of a table without a key are told apart by where they stand,
+ * which says nothing about another branch. */
+static enum status check_branches(const struct count_reader *r,
+                                  const branches *all)
+{
+    for (size_t i = 0; all->n > 1 && i < all->n; i++)
+        for (size_t k = 0; k < all->p[i]->b.outs.n; k++) {
+            struct term t = all->p[i]->b.outs.p[k];
+            bool alone = true;
+            for (size_t j = 0; j < all->n; j++)
+                alone &= j == i || all->p[j]->tag != all->p[i]->tag;
+            if (t.kind == TERM_VAR && !alone &&
+                all->p[i]->b.vars.p[t.id].is_rowid)
+                return sql_refuse(r->err, NO_UNION, -1);
+        }
+    return OK;
+}
+
+static enum status keep_branch(const struct count_reader *r,
+                               const struct lower *l, branches *all)
+{
+    struct tree_branch *t = NEW(r->arena, struct tree_branch);
+    if (!t)
+        return err_nomem(r->err);
+    *t = l->t;
+    if (all->n < TREE_MAX_BRANCHES)
+        return VEC_PUSH(r->arena, all, t) ? OK : err_nomem(r->err);
+    err_set(r->err, E_TOO_LARGE, "the query has more than %d cases of unions",
+            TREE_MAX_BRANCHES);
+    err_hint(r->err, "Count the parts one by one.");
+    return E_TOO_LARGE;
+}
+
+static enum status read_count(const struct count_reader *r, size_t i,
+                              struct sql_statement *out, struct sql_count *to)
+{
+    struct choices c = {0};
+    struct lower l;
+    branches all = {0};
+    do {
+        TRY(lower_branch(r, i, i == 0 && !all.n, &c, out, &l));
+        TRY(keep_branch(r, &l, &all));
+    } while (sql_next_choice(&c));
+    if (all.n == 1 && tree_is_plain(all.p[0]))
+        return cq_finish(&l.b, &to->q, r->err);
+    TRY(check_branches(r, &all));
+    to->tree = NEW(r->arena, struct ctree);
+    if (!to->tree)
+        return err_nomem(r->err);
+    *to->tree = (struct ctree){all.p, all.n};
+    aset own;
+    return tree_path(r->arena, all.p[0], 0, &to->q, &own, r->err);
 }
 
 static enum status check_select(const struct count_reader *r)
@@ -330,6 +395,8 @@ static enum status check_select(const struct count_reader *r)
     struct lower l = {.err = r->err, .text = r->text};
     const json_t *distinct = get(r->select, "distinctClause");
     TRY(sql_check_clauses(&l, r->select, false));
+    if (sql_is_setop(r->select, NULL))
+        return sql_refuse(r->err, NO_UNION, 0);
     if (distinct)
         return sql_refuse(
             r->err, NO_DISTINCT_HERE,
@@ -398,7 +465,7 @@ static enum status read_select(struct count_reader *r,
     for (size_t i = 0; i < r->calls.n; i++) {
         struct sql_count *c = &out->counts[out->n_counts++];
         TRY(name_count(r, r->calls.p[i], &c->label));
-        TRY(read_count(r, i, out, &c->q));
+        TRY(read_count(r, i, out, c));
     }
     return OK;
 }

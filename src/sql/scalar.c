@@ -479,7 +479,7 @@ static enum status lower_list(struct lower *l, struct scope *sc,
 static enum status refuse_sublink(struct lower *l, const json_t *e)
 {
     const char *type = get_text(e, "subLinkType");
-    enum construct c = strcmp(type, "ALL_SUBLINK") == 0 ? NO_ALL_SUBQUERY
+    enum construct c = strcmp(type, "ALL_SUBLINK") == 0 ? NO_SUBQUERY_HERE
                        : strcmp(type, "EXISTS_SUBLINK") == 0 ||
                                strcmp(type, "ANY_SUBLINK") == 0
                            ? NO_SUBQUERY_HERE

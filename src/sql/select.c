@@ -18,21 +18,6 @@
 
 /* --- clauses --- */
 
-static enum status check_setop(struct lower *l, const json_t *select)
-{
-    const char *op = get_text(select, "op");
-    long at = -1;
-    for (const json_t *s = select; s && at < 0; s = get(s, "larg"))
-        at = node_location(json_array_get(get(s, "targetList"), 0));
-    if (strcmp(op, "SETOP_UNION") == 0)
-        return sql_refuse(l->err, NO_UNION, at);
-    if (strcmp(op, "SETOP_INTERSECT") == 0)
-        return sql_refuse(l->err, NO_INTERSECT, at);
-    if (strcmp(op, "SETOP_EXCEPT") == 0)
-        return sql_refuse(l->err, NO_EXCEPT, at);
-    return OK;
-}
-
 static long list_location(const json_t *list)
 {
     return node_location(json_array_get(list, 0));
@@ -64,7 +49,6 @@ static enum status check_after(struct lower *l, const json_t *s)
 
 enum status sql_check_clauses(struct lower *l, const json_t *s, bool subquery)
 {
-    TRY(check_setop(l, s));
     const json_t *c;
     if ((c = get(s, "valuesLists")))
         return sql_refuse(l->err, NO_VALUES, list_location(c));
@@ -202,7 +186,7 @@ static enum status lower_targets(struct lower *l, struct scope *sc,
 }
 
 /* The columns of SELECT DISTINCT are its rows' identity. */
-static enum status count_columns(struct lower *l, const rcols *cols)
+enum status sql_count_columns(struct lower *l, const rcols *cols)
 {
     for (size_t i = 0; i < cols->n; i++) {
         struct expr *e;
@@ -223,6 +207,8 @@ static enum status subquery(struct lower *l, struct scope *parent,
     bool counting = l->counting;
     TRY(push_ctes(l, select, parent));
     TRY(sql_check_clauses(l, select, true));
+    if (sql_is_setop(select, NULL))
+        return lower_setop(l, parent, select, out);
     if (get(select, "groupClause"))
         return sql_refuse(l->err, NO_INNER_GROUP,
                           list_location(get(select, "groupClause")));
@@ -231,7 +217,7 @@ static enum status subquery(struct lower *l, struct scope *parent,
     l->counting = counting && !distinct;
     TRY(lower_body(l, &sc, select));
     TRY(lower_targets(l, &sc, select, out));
-    return counting && distinct ? count_columns(l, out) : OK;
+    return counting && distinct ? sql_count_columns(l, out) : OK;
 }
 
 static enum status unfolds_too_far(struct lower *l)

@@ -13,6 +13,7 @@
 #define SQL_SQL_H
 
 #include "cq/cq.h"
+#include "tree/tree.h"
 
 /* Limits, checked before the parser sees the text: it recurses. */
 enum {
@@ -29,8 +30,9 @@ struct sql_options {
 };
 
 struct sql_count {
-    struct cq *q;
-    struct str label; /* the column's name: an alias, or "count" */
+    struct cq *q;       /* of a tree: the body of its first branch */
+    struct ctree *tree; /* NULL: a conjunctive query */
+    struct str label;   /* the column's name: an alias, or "count" */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include "base/vec.h"
 #include "sql/sql.h"
+#include "tree/tree.h"
 
 /* --- constructs.c: the table of refusals -------------------------------- */
 
@@ -96,6 +97,15 @@ struct cte { /* newest first: a query sees those before it */
     struct scope *parent;   /* what surrounds the query that declares it */
 };
 
+/* A UNION in FROM is lowered once for each of its sides. */
+enum { MAX_CHOICES = 15 };
+struct choices {
+    uint8_t pick[MAX_CHOICES];
+    unsigned n;    /* picked so far */
+    unsigned seen; /* met while lowering this branch */
+    bool sets;     /* outputs of the branches are compared: keep their places */
+};
+
 struct lower {
     struct arena *arena;
     struct schema *schema;
@@ -103,9 +113,13 @@ struct lower {
     size_t text_n;
     const struct sql_options *opt;
     struct err *err;
-    struct cq_builder b;
-    VEC(uint32_t) var_atom; /* the atom of each variable */
-    VEC(bool) atom_counted; /* its rows are counted, not only its values */
+    union { /* t begins with b: a conjunctive query needs no more */
+        struct cq_builder b;
+        struct tree_branch t;
+    };
+    struct choices *choices; /* which side of each UNION is lowered */
+    VEC(uint32_t) var_atom;  /* the atom of each variable */
+    VEC(bool) atom_counted;  /* its rows are counted, not only its values */
     VEC(const struct expr *) identity; /* columns of DISTINCT subqueries */
     bool counting;                     /* rows of tables met now are counted */
     const struct cte *ctes;
@@ -155,6 +169,7 @@ bool is_star(const json_t *colref);
 /* A subquery: FROM and WHERE into the builder, its columns into *out. */
 enum status lower_subquery(struct lower *l, struct scope *parent,
                            const json_t *select, rcols *out);
+enum status sql_count_columns(struct lower *l, const rcols *cols);
 /* Refuses the clauses that neither a subquery nor a count may have; a subquery
  * also those that only act on released numbers. */
 enum status sql_check_clauses(struct lower *l, const json_t *select,
@@ -201,6 +216,31 @@ enum status term_of(struct lower *l, const struct expr *e, long position,
                     struct term *out);
 /* The atoms whose columns the expression uses. */
 aset sql_expr_atoms(const struct lower *l, const struct expr *e);
+
+/* --- formula.c: conditions that are not conjunctive ------------------------*/
+
+/* EXISTS, IN, ANY and ALL with a subquery, as a condition of the current
+ * node. */
+enum status lower_sublink(struct lower *l, struct scope *sc, const json_t *e,
+                          bool negate);
+/* OR, and AND under NOT, with subqueries inside. */
+enum status lower_alternatives(struct lower *l, struct scope *sc,
+                               const json_t *node, bool negate);
+bool sql_has_sublink(const json_t *node);
+/* Never NULL in a row that counts. */
+bool sql_is_never_null(const struct lower *l, const struct expr *e);
+
+/* --- setop.c: UNION, INTERSECT, EXCEPT in FROM -----------------------------*/
+
+bool sql_is_setop(const json_t *select, const char **op);
+enum status lower_setop(struct lower *l, struct scope *parent,
+                        const json_t *select, rcols *out);
+/* (xs) is among the rows of the subquery, NULLs being equal. */
+enum status lower_member(struct lower *l, struct scope *sc,
+                         const json_t *select, const rcols *xs, bool negate,
+                         struct formula **out);
+/* The next branch; false: all were lowered. */
+bool sql_next_choice(struct choices *c);
 
 /* --- scalar.c, predicate.c, func.c, types.c
  * --------------------------------------------*/

@@ -58,7 +58,10 @@ static void print_statement(struct sb *b, const struct sql_statement *s)
         sb_printf(b, "  group %.*s\n", PSTR(s->group_names[i]));
     for (size_t i = 0; i < s->n_counts; i++) {
         sb_printf(b, "  %.*s: ", PSTR(s->counts[i].label));
-        cq_print(b, s->counts[i].q);
+        if (s->counts[i].tree)
+            tree_print(b, s->counts[i].tree);
+        else
+            cq_print(b, s->counts[i].q);
         sb_char(b, '\n');
         const char *bad = cq_check(s->counts[i].q);
         if (bad)

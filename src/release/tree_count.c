@@ -1,0 +1,365 @@
+/*
+ * The exact counts of a tree: node by node from the leaves, as tree/tree.h
+ * says. For each node the keys for which it is satisfied are a set in memory;
+ * the answers that must be told apart are one too. OWNER: all of it is secret.
+ *
+ * Keys are bytes: one form for all values that are equal, a NULL equal to
+ * itself.
+ *
+ * Cost: a look-up for each key that occurs and each child.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "release/evaluate.h"
+
+struct tree_group { /* of GROUP BY; one without */
+    struct value *key;
+    u128 n;
+};
+
+struct tree_tally {
+    struct map map; /* key to place in groups */
+    VEC(struct tree_group) groups;
+};
+
+struct tree_run {
+    struct count *q;
+    struct evaluated *data;
+    struct arena *a; /* wiped in the end */
+    const struct tree_branch *t;
+    struct tree_step *steps;
+    struct map *sets;    /* by node: key to number of extensions */
+    uint32_t **place;    /* by node: where its parent has its keys */
+    struct map *answers; /* that were listed, of this branch's tag */
+    struct value *vals;  /* of the builder's variables */
+    struct tree_tally *tally;
+};
+
+struct tree_visit {
+    struct tree_run *r;
+    uint32_t node;
+};
+
+/* --- keys ------------------------------------------------------------------
+ */
+
+static void put_value(struct sb *b, const struct value *v)
+{
+    uint64_t n = v->s.n;
+    double f = isnan(v->f) ? 0 : v->f;
+    sb_char(b, v->is_null ? 'n' : (char)('A' + (int)v->type));
+    if (v->is_null)
+        return;
+    switch (v->type) {
+    case T_TEXT:
+    case T_DEC:
+    case T_UUID:
+        sb_add(b, (const char *)&n, sizeof n);
+        sb_add(b, v->s.p, v->s.n);
+        break;
+    case T_REAL:
+        sb_char(b, isnan(v->f) ? '1' : '0');
+        sb_add(b, (const char *)&f, sizeof f);
+        break;
+    default:
+        sb_add(b, (const char *)&v->i, sizeof v->i);
+    }
+}
+
+static enum status key_bytes(struct arena *a, const struct value *const *key,
+                             size_t n, struct str *out, struct err *err)
+{
+    struct sb b;
+    sb_init(&b, a);
+    sb_char(&b, 'k');
+    for (size_t i = 0; i < n; i++) {
+        struct value v = *key[i];
+        if (!value_canonical(a, &v, T_UNKNOWN))
+            return err_nomem(err);
+        put_value(&b, &v);
+    }
+    *out = sb_view(&b);
+    return b.failed ? err_nomem(err) : OK;
+}
+
+/* --- formulas --------------------------------------------------------------
+ */
+
+static enum status look_up(struct tree_run *r, uint32_t child,
+                           const struct value *key, bool *out, struct err *err)
+{
+    const struct tree_step *s = &r->steps[child];
+    const struct value *at[MAX_VARS];
+    struct arena_mark mark = arena_mark(r->a);
+    struct str bytes;
+    if (s->n_up > MAX_VARS)
+        return err_internal(err, "a subquery looks at too many variables");
+    for (uint32_t i = 0; i < s->n_up; i++)
+        at[i] = &key[r->place[child][i]];
+    TRY(key_bytes(r->a, at, s->n_up, &bytes, err));
+    uint64_t *n = map_find(&r->sets[child], bytes);
+    *out = n && *n >= r->t->nodes.p[child].at_least;
+    arena_release(r->a, mark);
+    return OK;
+}
+
+static enum status holds(struct tree_run *r, const struct formula *f,
+                         const struct value *key, bool *out, struct err *err)
+{
+    if (f->kind == F_CHILD) {
+        TRY(look_up(r, f->child, key, out, err));
+        *out = *out != f->negated;
+        return OK;
+    }
+    if (f->kind == F_PRED) {
+        struct arena_mark mark = arena_mark(r->a);
+        struct value v;
+        TRY(expr_eval(r->a, f->e, r->vals, &v, err));
+        *out = !v.is_null && v.type == T_BOOL && v.i;
+        arena_release(r->a, mark);
+        return OK;
+    }
+    *out = f->kind == F_AND;
+    for (uint32_t i = 0; *out == (f->kind == F_AND) && i < f->n_args; i++)
+        TRY(holds(r, f->args[i], key, out, err));
+    return OK;
+}
+
+/* --- visiting --------------------------------------------------------------
+ */
+
+static enum status new_group(struct tree_run *r, const struct value *key,
+                             struct str bytes, struct err *err)
+{
+    size_t n = r->t->b.n_group;
+    struct tree_group g = {NEWS(r->a, struct value, n + 1), 0};
+    if (!g.key)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        g.key[i] = key[i];
+        if (key[i].s.p && !(g.key[i].s = str_copy(r->a, key[i].s)).p)
+            return err_nomem(err);
+    }
+    if (!map_put(&r->tally->map, bytes, r->tally->groups.n, NULL) ||
+        !VEC_PUSH(r->a, &r->tally->groups, g))
+        return err_nomem(err);
+    return OK;
+}
+
+static enum status find_group(struct tree_run *r, const struct value *key,
+                              uint64_t *out, struct err *err)
+{
+    size_t n = r->t->b.n_group;
+    const struct value *at[MAX_VARS];
+    struct arena_mark mark = arena_mark(r->a);
+    struct str bytes;
+    if (n > MAX_VARS)
+        return err_internal(err, "a key of too many values");
+    for (size_t i = 0; i < n; i++)
+        at[i] = &key[i];
+    TRY(key_bytes(r->a, at, n, &bytes, err));
+    uint64_t *found = map_find(&r->tally->map, bytes);
+    *out = found ? *found : r->tally->groups.n;
+    if (!found)
+        return new_group(r, key, bytes, err);
+    arena_release(r->a, mark);
+    return OK;
+}
+
+static enum status add_group(struct tree_run *r, const struct value *key,
+                             u128 n, struct err *err)
+{
+    uint64_t place;
+    TRY(find_group(r, key, &place, err));
+    u128 *sum = &r->tally->groups.p[place].n;
+    return u128_add(*sum, n, sum)
+               ? OK
+               : err_set(err, E_OVERFLOW, "a count does not fit 128 bits");
+}
+
+/* A key that was not there; its bytes stay. */
+static enum status is_first(struct tree_run *r, struct map *set,
+                            const struct value *key, size_t n, u128 count,
+                            bool *out, struct err *err)
+{
+    const struct value *at[2 * MAX_VARS];
+    struct arena_mark mark = arena_mark(r->a);
+    struct str bytes;
+    *out = false;
+    if (n > 2 * MAX_VARS)
+        return err_internal(err, "a key of too many values");
+    for (size_t i = 0; i < n; i++)
+        at[i] = &key[i];
+    TRY(key_bytes(r->a, at, n, &bytes, err));
+    uint64_t *found = map_find(set, bytes);
+    if (found) { /* only compared with thresholds of 32 bits */
+        *found += count > UINT32_MAX ? UINT32_MAX : (uint64_t)count;
+        arena_release(r->a, mark);
+        return OK;
+    }
+    *out = true;
+    count = count > UINT32_MAX ? UINT32_MAX : count;
+    return map_put(set, bytes, (uint64_t)count, NULL) ? OK : err_nomem(err);
+}
+
+static enum status visit_key(void *ctx, const struct value *key, u128 count,
+                             struct err *err)
+{
+    struct tree_visit *v = ctx;
+    struct tree_run *r = v->r;
+    const struct tree_step *s = &r->steps[v->node];
+    const struct formula *f = r->t->nodes.p[v->node].f;
+    bool good = true, first;
+    for (uint32_t i = 0; i < s->n_keys; i++)
+        if (s->vars[i] != UINT32_MAX)
+            r->vals[s->vars[i]] = key[i];
+    if (f)
+        TRY(holds(r, f, key, &good, err));
+    if (!good)
+        return OK;
+    if (v->node)
+        return is_first(r, &r->sets[v->node], key, s->n_up, count, &first, err);
+    if (s->counts)
+        return add_group(r, key, count, err);
+    TRY(is_first(r, r->answers, key, s->n_up, 1, &first, err));
+    return first ? add_group(r, key, 1, err) : OK;
+}
+
+static enum status visit_node(struct tree_run *r, uint32_t node,
+                              struct err *err)
+{
+    struct engine e;
+    struct tree_visit v = {r, node};
+    TRY(evaluate_open(r->q->p, r->data, r->steps[node].q, &e, err));
+    enum status st = e.join ? join_list_groups(e.join, visit_key, &v, err)
+                            : err_internal(err, "a tree is not counted in SQL");
+    engine_close(&e);
+    return st;
+}
+
+/* --- branches --------------------------------------------------------------
+ */
+
+static enum status find_places(struct tree_run *r, struct err *err)
+{
+    size_t n = r->t->nodes.n;
+    r->place = NEWS(r->a, uint32_t *, n);
+    if (!r->place)
+        return err_nomem(err);
+    for (uint32_t w = 1; w < n; w++) {
+        const struct tree_step *s = &r->steps[w];
+        const struct tree_step *up = &r->steps[r->t->nodes.p[w].parent];
+        r->place[w] = NEWS(r->a, uint32_t, s->n_up + 1);
+        if (!r->place[w])
+            return err_nomem(err);
+        for (uint32_t i = 0; i < s->n_up; i++) {
+            uint32_t k = 0;
+            while (k < up->n_keys && up->vars[k] != s->vars[i])
+                k++;
+            if (k == up->n_keys)
+                return err_internal(err, "a subquery's key is not listed");
+            r->place[w][i] = k;
+        }
+    }
+    return OK;
+}
+
+/* Is another branch of the same tag to be united with this one? */
+static bool is_united(const struct ctree *t, size_t branch)
+{
+    for (size_t i = 0; i < t->n_branches; i++)
+        if (i != branch && t->branches[i]->tag == t->branches[branch]->tag)
+            return true;
+    return false;
+}
+
+static enum status run_branch(struct tree_run *r, size_t branch,
+                              struct err *err)
+{
+    const struct ctree *tree = r->q->tree;
+    r->t = tree->branches[branch];
+    size_t n = r->t->nodes.n;
+    TRY(tree_steps(r->a, r->t, is_united(tree, branch), &r->steps, err));
+    TRY(find_places(r, err));
+    r->sets = NEWS(r->a, struct map, n);
+    r->vals = NEWS(r->a, struct value, r->t->b.vars.n + 1);
+    if (!r->sets || !r->vals)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        map_init(&r->sets[i], r->a);
+    for (uint32_t node = (uint32_t)n; node-- > 0;)
+        TRY(visit_node(r, node, err));
+    return OK;
+}
+
+static enum status run_tree(struct tree_run *r, struct err *err)
+{
+    const struct ctree *tree = r->q->tree;
+    struct map *answers = NEWS(r->a, struct map, tree->n_branches);
+    if (!answers)
+        return err_nomem(err);
+    map_init(&r->tally->map, r->a);
+    for (size_t i = 0; i < tree->n_branches; i++) {
+        size_t first = 0; /* the branches of one tag share their answers */
+        while (tree->branches[first]->tag != tree->branches[i]->tag)
+            first++;
+        if (first == i)
+            map_init(&answers[i], r->a);
+        r->answers = &answers[first];
+        TRY(run_branch(r, i, err));
+    }
+    return OK;
+}
+
+static enum status read_keys(struct tree_run *r, const struct group_keys *k,
+                             u128 *out, struct err *err)
+{
+    size_t n_cols = k->n_cols, n = n_cols ? k->n : 1;
+    const struct value **at = NEWS(r->a, const struct value *, n_cols + 1);
+    if (!at)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        struct str bytes;
+        for (size_t c = 0; c < n_cols; c++)
+            at[c] = &k->vals[i * n_cols + c];
+        TRY(key_bytes(r->a, at, n_cols, &bytes, err));
+        uint64_t *place = map_find(&r->tally->map, bytes);
+        out[i] = place ? r->tally->groups.p[*place].n : 0;
+    }
+    return OK;
+}
+
+enum status evaluate_tree(struct count *q, struct evaluated *data,
+                          const struct group_keys *k, u128 *out,
+                          struct err *err)
+{
+    struct arena a;
+    struct tree_tally tally = {0};
+    struct tree_run r = {.q = q, .data = data, .a = &a, .tally = &tally};
+    arena_init(&a, &q->p->session->mem);
+    a.wipe = true;
+    enum status st = run_tree(&r, err);
+    if (st == OK)
+        st = read_keys(&r, k, out, err);
+    arena_fini(&a);
+    return st;
+}
+
+enum status
+evaluate_tree_groups(struct count *q, struct evaluated *data,
+                     enum status (*each)(void *ctx, const struct value *key,
+                                         u128 count, struct err *err),
+                     void *ctx, struct err *err)
+{
+    struct arena a;
+    struct tree_tally tally = {0};
+    struct tree_run r = {.q = q, .data = data, .a = &a, .tally = &tally};
+    arena_init(&a, &q->p->session->mem);
+    a.wipe = true;
+    enum status st = run_tree(&r, err);
+    for (size_t i = 0; st == OK && i < tally.groups.n; i++)
+        st = each(ctx, tally.groups.p[i].key, tally.groups.p[i].n, err);
+    arena_fini(&a);
+    return st;
+}

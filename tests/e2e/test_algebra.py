@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Queries with negation and set operations through the program: golden values
+on two graphs, counterexamples to shortcuts that give too little noise, what the
+guarantee says, what is refused."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ["DPC_BUILD"]
+failures = []
+
+
+def run(*args):
+    r = subprocess.run([BUILD + "/dpcount", args[0], "--format", "json"] + list(args[1:]),
+                       capture_output=True, text=True)
+    try:
+        return json.loads(r.stdout)
+    except ValueError:
+        return {"error": {"message": r.stdout + r.stderr, "code": "crash"}}
+
+
+def check(what, ok, *shown):
+    if not ok:
+        failures.append("%s: %s" % (what, " ".join(map(str, shown))))
+
+
+# --- golden values: count, T of the own atoms, first values of the sequence
+
+EDGES = "r.s <> r.t AND NOT EXISTS (SELECT 1 FROM e x, e y WHERE x.s = r.t AND y.s = r.s " \
+        "AND x.t = y.t AND x.t <> r.s AND x.t <> r.t)"
+NODES = "r.s <> r.t AND NOT EXISTS (SELECT 1 FROM e x, e y, e z WHERE x.s = r.s AND y.s = x.t " \
+        "AND z.s = r.s AND z.t = y.t AND x.s <> x.t AND y.s <> y.t AND z.s <> z.t)"
+GOLDEN = [
+    ("nodes in no triangle", "SELECT COUNT(DISTINCT r.s) FROM e r WHERE " + NODES,
+     {"GrQc": (1386, [63, 65, 67], [64, 66]), "HepTh": (2440, [36, 38], [37, 39])}),
+    ("edges in no triangle", "SELECT COUNT(*) FROM e r WHERE " + EDGES,
+     {"GrQc": (3212, [122, 126, 130], [123])}),
+    ("edges or two steps", "SELECT COUNT(*) FROM (SELECT s, t FROM e WHERE s <> t UNION "
+     "SELECT x.s, y.t FROM e x, e y WHERE x.t = y.s AND x.s <> y.t) u",
+     {"GrQc": (156448, [163, 165], [163, 165])}),
+    ("two steps, no edge", "SELECT COUNT(*) FROM (SELECT x.s, y.t FROM e x, e y WHERE x.t = y.s "
+     "AND x.s <> y.t EXCEPT SELECT s, t FROM e) u", {"GrQc": (127480, [162], [163])}),
+]
+
+
+def golden(folder):
+    for what, sql, graphs in GOLDEN:
+        for graph, (count, inserted, exchanged) in graphs.items():
+            for notion, want in (("add-drop-one", inserted), ("change-one", exchanged)):
+                out = run("sensitivity", "--beta", "0.1", "--private", "e", "--neighbours", notion,
+                          "--table", "e(s,t)=%s/ca-%s.txt" % (folder, graph),
+                          "--constraint", "e: (1, 2) -> *", sql)
+                got = out.get("residual", {}).get("ls_hat", [])[:len(want)]
+                check("%s on %s, %s" % (what, graph, notion),
+                      out.get("count") == count and got == want, out.get("error"),
+                      out.get("count"), got)
+
+
+# --- shortcuts that are wrong
+
+DDL = """CREATE TABLE e (x integer NOT NULL, y integer NOT NULL, PRIMARY KEY (x, y));
+CREATE TABLE l (y integer PRIMARY KEY);
+CREATE TABLE a (x integer PRIMARY KEY);
+CREATE TABLE s (x integer NOT NULL, y integer NOT NULL, PRIMARY KEY (x, y));
+CREATE TABLE r (id integer PRIMARY KEY, k text NOT NULL);
+CREATE TABLE n (x integer NOT NULL, y integer);"""
+
+
+def counterexamples(tmp):
+    schema = tmp + "/s.sql"
+    with open(schema, "w") as f:
+        f.write(DDL)
+
+    def analyze(sql, *more):
+        return run("analyze", "--schema", schema, *more, sql)
+
+    # the core of the path query has lost the own atom
+    out = analyze("SELECT COUNT(DISTINCT e.x) FROM e, e f, l g WHERE e.x = f.x AND f.y = g.y "
+                  "AND NOT EXISTS (SELECT 1 FROM l WHERE l.y = e.y)")
+    check("own atom that a core drops", out["per_relation"]["l"]["loss"] == "inf",
+          out["per_relation"])
+    # the core of the root has lost what a subquery looks at
+    out = analyze("SELECT COUNT(DISTINCT a.x) FROM a, s, s r WHERE s.x = a.x AND NOT EXISTS "
+                  "(SELECT 1 FROM l WHERE l.y = r.y)")
+    check("root atom that a core drops", out["per_relation"]["s"]["gain"] == "inf",
+          out["per_relation"])
+    # one table with both signs: exchanging a row costs both
+    sql = "SELECT COUNT(*) FROM r a WHERE a.k = 'a' AND NOT EXISTS (SELECT 1 FROM r b WHERE b.k = 'b')"
+    out = analyze(sql)
+    check("both signs, inserted", "substitute" not in out["neighbours"] and not out["monotone"],
+          out["neighbours"])
+    rows = tmp + "/r.csv"
+    with open(rows, "w") as f:
+        f.write("".join("%d,a\n" % i for i in range(50)) + "99,b\n")
+    for notion, least in (("add-drop-one", 50), ("change-one", 51)):
+        out = run("sensitivity", "--schema", schema, "--table", "r(id,k)=" + rows, "--neighbours",
+                  notion, sql)
+        check("both signs, " + notion, out.get("local_upper", 0) >= least, out)
+    # one sign for each table: exchanging is as cheap as inserting
+    out = analyze("SELECT COUNT(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM l WHERE l.y = a.x)")
+    check("one sign each", "substitute" in out["neighbours"] and not out["monotone"] and
+          out["global_sensitivity"]["upper"] == 1, out["neighbours"], out["global_sensitivity"])
+    # a vector of counts: what comes and what goes add up
+    sql = "SELECT %sCOUNT(*) FROM e WHERE NOT EXISTS (SELECT 1 FROM e b WHERE b.y = e.x)%s"
+    for more, query, want in (((), sql % ("", ""), 1), (("--neighbours", "change-one"), sql % ("", ""), 2),
+                              ((), sql % ("y, ", " GROUP BY y"), 2),
+                              (("--neighbours", "change-one"), sql % ("y, ", " GROUP BY y"), 4)):
+        out = analyze(query, "--constraint", "e: x -> y <= 1", *more)
+        check("price of a change", out["global_sensitivity"]["l1_upper"] == want, query, more,
+              out["global_sensitivity"])
+    # NOT IN over a column that may be NULL: one row empties the answer
+    out = analyze("SELECT COUNT(*) FROM a WHERE x NOT IN (SELECT y FROM n)")
+    check("NOT IN, nullable", out["per_relation"]["n"]["loss"] == "inf", out["per_relation"])
+    out = analyze("SELECT COUNT(*) FROM a WHERE x NOT IN (SELECT x FROM n)")
+    check("NOT IN, never NULL", out["per_relation"]["n"]["loss"] == 1, out["per_relation"])
+    # an OR over tables leaves the bound of the body
+    out = analyze("SELECT COUNT(*) FROM a, l WHERE a.x = l.y AND (a.x = 1 OR l.y > 5)")
+    check("OR over tables", out["global_sensitivity"]["upper"] == 1 and out["monotone"],
+          out["global_sensitivity"])
+
+
+# --- refusals, before any data are opened
+
+REFUSED = [
+    ("SELECT COUNT(*) FROM a WHERE NOT EXISTS (SELECT COUNT(*) FROM l)", "unsupported"),
+    ("SELECT COUNT(*) FROM a WHERE x NOT IN (SELECT y FROM n LIMIT 1)", "unsupported"),
+    ("SELECT COUNT(*) FROM (SELECT x FROM a EXCEPT ALL SELECT y FROM l) u", "unsupported"),
+    ("SELECT COUNT(*) FROM a WHERE (EXISTS (SELECT 1 FROM l)) IS NOT TRUE", "unsupported"),
+    ("SELECT COUNT(*) FROM a WHERE " + " AND ".join(
+        "x NOT IN (SELECT y FROM n WHERE n.x = %d)" % i for i in range(9)), "too-large"),
+    ("SELECT COUNT(*) FROM a UNION SELECT COUNT(*) FROM l", "unsupported"),
+]
+
+
+def refusals(tmp):
+    for sql, code in REFUSED:
+        out = run("analyze", "--schema", tmp + "/s.sql", sql)
+        check(sql, out.get("error", {}).get("code") == code, out.get("error"))
+    sql = "SELECT k, COUNT(*) FROM r WHERE NOT EXISTS (SELECT 1 FROM l WHERE l.y = r.id) GROUP BY k"
+    out = run("quote", "--schema", tmp + "/s.sql", "--epsilon", "1", "--delta", "1e-9", sql)
+    check("private keys", out.get("error", {}).get("code") == "unsupported", out)
+    out = run("quote", "--schema", tmp + "/s.sql", "--epsilon", "1", "--groups", "k=a,b", sql)
+    check("declared keys", out.get("mechanism") == "discrete-laplace", out)
+
+
+def release(tmp):
+    """Two questions with one body are two questions; noise of the right size."""
+    rows, l = tmp + "/a.csv", tmp + "/l.csv"
+    with open(rows, "w") as f:
+        f.write("".join("%d\n" % i for i in range(1000)))
+    with open(l, "w") as f:
+        f.write("".join("%d\n" % i for i in range(0, 1000, 4)))
+    ledger = tmp + "/ledger"
+    subprocess.run([BUILD + "/dpcount", "budget", "init", "--ledger", ledger, "--epsilon", "100"],
+                   check=True, capture_output=True)
+    base = ["release", "--schema", tmp + "/s.sql", "--table", "a(x)=" + rows, "--table", "l(y)=" + l,
+            "--ledger", ledger, "--epsilon", "20"]
+    out = run(*base, "SELECT COUNT(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM l WHERE l.y = a.x)")
+    check("release", abs(out.get("answer", 0) - 750) < 10, out)
+    out = run(*base, "SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM l WHERE l.y = a.x) OR x = 1")
+    check("another question with the same body", abs(out.get("answer", 0) - 251) < 10, out)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    counterexamples(folder)
+    refusals(folder)
+    release(folder)
+if os.environ.get("DPC_DATA"):
+    golden(os.environ["DPC_DATA"])
+for line in failures:
+    print(line)
+sys.exit(bool(failures))
