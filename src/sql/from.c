@@ -53,14 +53,9 @@ static enum status ambiguous(struct lower *l, const char *name, long at)
     return E_NAME;
 }
 
-struct from_part { /* of a qualified name */
-    const char *p;
-    bool quoted;
-};
-
 /* Number of columns of that name, the first in *out. */
-static size_t match(const rcols *cols, struct from_part name,
-                    const struct rcol **out)
+size_t sql_match_name(const rcols *cols, struct from_part name,
+                      const struct rcol **out)
 {
     size_t n = 0;
     for (size_t i = 0; i < cols->n; i++)
@@ -180,7 +175,7 @@ static enum status find_bare(struct lower *l, struct scope *sc,
 {
     *out = NULL;
     for (struct scope *s = sc; s; s = s->parent) {
-        size_t n = match(&s->visible, name, out);
+        size_t n = sql_match_name(&s->visible, name, out);
         if (n > 1)
             return ambiguous(l, name.p, at);
         if (n == 1)
@@ -200,7 +195,7 @@ static enum status find_qualified(struct lower *l, struct scope *sc,
         const struct sql_rel *r = find_rel(s, ns, rel);
         if (!r)
             continue;
-        size_t n = match(&r->cols, name, out);
+        size_t n = sql_match_name(&r->cols, name, out);
         if (n > 1)
             return ambiguous(l, name.p, at);
         return n ? OK : no_column(l, sc, rel, name.p, at);
@@ -242,7 +237,7 @@ bool is_star(const json_t *colref)
     return n && node_as(json_array_get(fields, n - 1), "A_Star") != NULL;
 }
 
-static enum status push_all(struct lower *l, const rcols *from, rcols *to)
+enum status sql_push_columns(struct lower *l, const rcols *from, rcols *to)
 {
     TRY(lower_work(l, from->n * WORK_COLUMN, l->position));
     for (size_t i = 0; i < from->n; i++)
@@ -257,18 +252,18 @@ enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
     const json_t *fields = get(colref, "fields");
     size_t n = json_array_size(fields);
     if (n == 1)
-        return push_all(l, &sc->visible, out);
+        return sql_push_columns(l, &sc->visible, out);
     const char *name = string_of(json_array_get(fields, n - 2));
     const struct sql_rel *r = find_rel(sc, NULL, name);
     if (r)
-        return push_all(l, &r->cols, out);
+        return sql_push_columns(l, &r->cols, out);
     return no_rel(l, sc, name, get_location(colref));
 }
 
 /* --- items --- */
 
-static enum status push_rel(struct lower *l, struct scope *sc, struct sql_rel r,
-                            long at)
+enum status sql_push_rel(struct lower *l, struct scope *sc, struct sql_rel r,
+                         long at)
 {
     for (size_t i = 0; i < sc->rels.n; i++)
         if (str_eq(sc->rels.p[i].alias, r.alias) ||
@@ -315,12 +310,12 @@ static enum status apply_alias(struct lower *l, const json_t *alias,
     return OK;
 }
 
-static enum status add_item(struct lower *l, struct scope *sc,
-                            struct sql_rel *r, const json_t *alias, long at)
+enum status sql_add_item(struct lower *l, struct scope *sc, struct sql_rel *r,
+                         const json_t *alias, long at)
 {
     TRY(apply_alias(l, alias, r, at));
-    TRY(push_all(l, &r->cols, &sc->visible));
-    return push_rel(l, sc, *r, at);
+    TRY(sql_push_columns(l, &r->cols, &sc->visible));
+    return sql_push_rel(l, sc, *r, at);
 }
 
 static enum status lower_derived(struct lower *l, struct scope *sc,
@@ -338,7 +333,7 @@ static enum status lower_derived(struct lower *l, struct scope *sc,
         for (size_t i = 0; i < n; i++)
             rename_column(&named.cols.p[i], json_array_get(colnames, i));
     }
-    return add_item(l, sc, &named, alias, at);
+    return sql_add_item(l, sc, &named, alias, at);
 }
 
 static enum status lower_cte(struct lower *l, struct scope *sc,
@@ -463,7 +458,7 @@ static enum status lower_table(struct lower *l, struct scope *sc,
         if (!VEC_PUSH(l->arena, &r.cols, c))
             return err_nomem(l->err);
     }
-    return add_item(l, sc, &r, get(range, "alias"), at);
+    return sql_add_item(l, sc, &r, get(range, "alias"), at);
 }
 
 static enum status lower_range_subselect(struct lower *l, struct scope *sc,
@@ -476,168 +471,6 @@ static enum status lower_range_subselect(struct lower *l, struct scope *sc,
                          get_location(alias));
 }
 
-/* --- joins --- */
-
-static enum status check_one(struct lower *l, size_t n, struct str name,
-                             const char *side, long at)
-{
-    if (n == 1)
-        return OK;
-    if (n > 1)
-        err_set(l->err, E_NAME,
-                "common column name \"%.*s\" appears more than "
-                "once in %s table",
-                PSTR(name), side);
-    else
-        err_set(l->err, E_NAME,
-                "column \"%.*s\" specified in USING clause does "
-                "not exist in %s table",
-                PSTR(name), side);
-    err_at(l->err, at);
-    err_hint(l->err, n > 1 ? "Write JOIN ... ON and name the table of each "
-                             "column."
-                           : "Write JOIN ... ON with the names that the "
-                             "columns have in each table.");
-    return E_NAME;
-}
-
-/* Whether NATURAL takes the two for the same column. */
-static bool same_column(const struct rcol *x, const struct rcol *y)
-{
-    return str_eq(x->name, y->name) ||
-           ((x->any_case || y->any_case) && str_eq_nocase(x->name, y->name));
-}
-
-/* Number of columns that are the same as c, the first in *out. */
-static size_t match_column(const rcols *cols, const struct rcol *c,
-                           const struct rcol **out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < cols->n; i++)
-        if (same_column(&cols->p[i], c) && n++ == 0)
-            *out = &cols->p[i];
-    return n;
-}
-
-static bool among(const rcols *cols, const struct rcol *c)
-{
-    const struct rcol *found;
-    return match_column(cols, c, &found) > 0;
-}
-
-static enum status merge_pair(struct lower *l, const struct rcol *x,
-                              const struct rcol *y, long at, rcols *merged)
-{
-    struct expr *ex, *ey;
-    TRY(rcol_expr(l, x, &ex));
-    TRY(rcol_expr(l, y, &ey));
-    TRY(add_comparison(l, X_EQ, ex, ey, at));
-    struct rcol both = *x;
-    both.any_case |= y->any_case;
-    return VEC_PUSH(l->arena, merged, both) ? OK : err_nomem(l->err);
-}
-
-static enum status merge_using(struct lower *l, const struct scope *a,
-                               const struct scope *b, const char *name, long at,
-                               rcols *merged)
-{
-    const struct rcol *x = NULL, *y = NULL;
-    struct from_part part = {name, false};
-    struct str s = str_of(name);
-    TRY(check_one(l, match(&a->visible, part, &x), s, "left", at));
-    TRY(check_one(l, match(&b->visible, part, &y), s, "right", at));
-    return merge_pair(l, x, y, at, merged);
-}
-
-static enum status merge_natural(struct lower *l, const struct scope *a,
-                                 const struct scope *b, const struct rcol *c,
-                                 long at, rcols *merged)
-{
-    const struct rcol *x = NULL, *y = NULL;
-    size_t n = match_column(&b->visible, c, &y);
-    if (n == 0 || among(merged, c))
-        return OK;
-    TRY(check_one(l, match_column(&a->visible, c, &x), c->name, "left", at));
-    TRY(check_one(l, n, c->name, "right", at));
-    return merge_pair(l, x, y, at, merged);
-}
-
-static enum status merge_columns(struct lower *l, const json_t *join,
-                                 const struct scope *a, const struct scope *b,
-                                 long at, rcols *merged)
-{
-    const json_t *names = get(join, "usingClause");
-    size_t n = json_array_size(names);
-    for (size_t i = 0; i < n; i++)
-        TRY(merge_using(l, a, b, string_of(json_array_get(names, i)), at,
-                        merged));
-    if (!get_flag(join, "isNatural"))
-        return OK;
-    for (size_t i = 0; i < a->visible.n; i++)
-        TRY(merge_natural(l, a, b, &a->visible.p[i], at, merged));
-    return OK;
-}
-
-/* The columns of a join: merged ones first, then left, then right. */
-static enum status join_visible(struct lower *l, const struct scope *a,
-                                const struct scope *b, const rcols *merged,
-                                rcols *out)
-{
-    TRY(push_all(l, merged, out));
-    TRY(lower_work(l, (a->visible.n + b->visible.n) * WORK_COLUMN,
-                   l->position));
-    const rcols *sides[] = {&a->visible, &b->visible};
-    for (int k = 0; k < 2; k++)
-        for (size_t i = 0; i < sides[k]->n; i++)
-            if (!among(merged, &sides[k]->p[i]) &&
-                !VEC_PUSH(l->arena, out, sides[k]->p[i]))
-                return err_nomem(l->err);
-    return OK;
-}
-
-static enum status merge_rels(struct lower *l, struct scope *to,
-                              const struct scope *from, long at)
-{
-    for (size_t i = 0; i < from->rels.n; i++)
-        TRY(push_rel(l, to, from->rels.p[i], at));
-    return OK;
-}
-
-static enum status lower_join(struct lower *l, struct scope *sc,
-                              const json_t *join)
-{
-    struct scope a = {.parent = sc->parent}, b = {.parent = sc->parent};
-    struct scope both = {.parent = sc->parent};
-    rcols merged = {0};
-    long at = node_location(get(join, "rarg"));
-    if (strcmp(get_text(join, "jointype"), "JOIN_INNER") != 0)
-        return sql_refuse(l->err, NO_OUTER_JOIN, at);
-    if (get(join, "join_using_alias"))
-        return sql_refuse(l->err, NO_JOIN_ALIAS, at);
-    TRY(lower_from(l, &a, get(join, "larg")));
-    /* LATERAL on the right sees the left */
-    struct scope seen = a;
-    seen.parent = sc->parent;
-    b.parent = sc->parent;
-    const json_t *right = node_as(get(join, "rarg"), "RangeSubselect");
-    if (right && get_flag(right, "lateral"))
-        b.parent = &seen;
-    TRY(lower_from(l, &b, get(join, "rarg")));
-    TRY(merge_columns(l, join, &a, &b, at, &merged));
-    TRY(merge_rels(l, &both, &a, at));
-    TRY(merge_rels(l, &both, &b, at));
-    TRY(join_visible(l, &a, &b, &merged, &both.visible));
-    if (get(join, "quals"))
-        TRY(lower_condition(l, &both, get(join, "quals"), false));
-    const json_t *alias = get(join, "alias");
-    if (!alias) {
-        TRY(push_all(l, &both.visible, &sc->visible));
-        return merge_rels(l, sc, &both, at);
-    }
-    struct sql_rel r = {.cols = both.visible};
-    return add_item(l, sc, &r, alias, at);
-}
-
 static enum status from_item(struct lower *l, struct scope *sc,
                              const json_t *item)
 {
@@ -646,7 +479,7 @@ static enum status from_item(struct lower *l, struct scope *sc,
     if (strcmp(kind, "RangeVar") == 0)
         return lower_table(l, sc, f);
     if (strcmp(kind, "JoinExpr") == 0)
-        return lower_join(l, sc, f);
+        return sql_lower_join(l, sc, f);
     if (strcmp(kind, "RangeSubselect") == 0)
         return lower_range_subselect(l, sc, f);
     if (strcmp(kind, "RangeTableSample") == 0)

@@ -233,6 +233,16 @@ static enum status pick(struct lower *l, unsigned *out)
     return OK;
 }
 
+enum status sql_choose(struct lower *l, unsigned *out)
+{
+    TRY(pick(l, out));
+    if (l->counting)
+        l->t.tag = 2 * l->t.tag + *out;
+    else
+        l->choices->sets = true;
+    return OK;
+}
+
 static enum status one_side(struct lower *l, struct scope *parent,
                             const json_t *select, rcols *out)
 {

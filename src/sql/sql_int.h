@@ -149,6 +149,21 @@ void lower_leave(struct lower *l);
 
 /* One item of FROM into the scope: adds atoms and join conditions. */
 enum status lower_from(struct lower *l, struct scope *sc, const json_t *item);
+struct from_part { /* of a qualified name */
+    const char *p;
+    bool quoted;
+};
+/* Number of columns of that name, the first in *out. */
+size_t sql_match_name(const rcols *cols, struct from_part name,
+                      const struct rcol **out);
+enum status sql_push_columns(struct lower *l, const rcols *from, rcols *to);
+enum status sql_push_rel(struct lower *l, struct scope *sc, struct sql_rel r,
+                         long at);
+enum status sql_add_item(struct lower *l, struct scope *sc, struct sql_rel *r,
+                         const json_t *alias, long at);
+/* from_join.c */
+enum status sql_lower_join(struct lower *l, struct scope *sc,
+                           const json_t *join);
 enum status resolve_column(struct lower *l, struct scope *sc,
                            const json_t *colref, struct expr **out);
 /* The same without asking for its value; NULL: a name that does not exist is
@@ -230,6 +245,22 @@ bool sql_has_sublink(const json_t *node);
 /* Never NULL in a row that counts. */
 bool sql_is_never_null(const struct lower *l, const struct expr *e);
 
+/* --- outer_join.c ----------------------------------------------------------*/
+
+enum join_side { JOIN_BOTH, JOIN_LEFT_ALONE, JOIN_RIGHT_ALONE };
+/* The case of an outer join that this branch is about. */
+enum status sql_join_side(struct lower *l, const char *type, long at,
+                          enum join_side *out);
+/* Its columns are NULL. */
+enum status sql_null_scope(struct lower *l, struct scope *sc);
+/* What is lowered between the two has no match. */
+struct absent {
+    uint32_t node;
+    bool counting;
+};
+enum status sql_absent_begin(struct lower *l, struct absent *x);
+enum status sql_absent_end(struct lower *l, const struct absent *x);
+
 /* --- setop.c: UNION, INTERSECT, EXCEPT in FROM -----------------------------*/
 
 bool sql_is_setop(const json_t *select, const char **op);
@@ -239,6 +270,8 @@ enum status lower_setop(struct lower *l, struct scope *parent,
 enum status lower_member(struct lower *l, struct scope *sc,
                          const json_t *select, const rcols *xs, bool negate,
                          struct formula **out);
+/* A choice of this branch between two cases that add up. */
+enum status sql_choose(struct lower *l, unsigned *out);
 /* The next branch; false: all were lowered. */
 bool sql_next_choice(struct choices *c);
 

@@ -126,6 +126,21 @@ class Gen:
                 sides[0], op, sides[1], op2, sides[2]), n
         return "(%s %s %s) AS u" % (sides[0], op, sides[1]), n
 
+    def outer(self):
+        rng = self.rng
+        text, scope = self.table()
+        for _ in range(rng.choice([1, 1, 2])):
+            item, cols = self.table()
+            on = "%s = %s" % (self.column(scope), self.column(cols))
+            if rng.random() < 0.4:
+                on += " AND " + self.atom(scope + cols)
+            text += " %s JOIN %s ON %s" % (
+                rng.choice(["LEFT", "LEFT", "RIGHT", "FULL", "INNER"]), item, on)
+            scope = scope + cols
+        count = rng.choice(["COUNT(*)", "COUNT(*)", "COUNT(%s)" % self.column(scope),
+                            "COUNT(DISTINCT %s)" % self.column(scope)])
+        return count, text, [self.condition(scope, 1)] if rng.random() < 0.6 else []
+
     def query(self):
         rng = self.rng
         if rng.random() < 0.3:
@@ -133,6 +148,8 @@ class Gen:
             count = rng.choice(["COUNT(*)", "COUNT(*)", "COUNT(DISTINCT c1)"])
             names = ["c1", "c2"][:n]
             return count, "%s(%s)" % (item, ", ".join(names)), None
+        if rng.random() < 0.3:
+            return self.outer()
         items = [self.table() for _ in range(rng.choice([1, 1, 1, 2]))]
         scope = [c for _, cols in items for c in cols]
         where = [self.condition(scope, 2)]

@@ -136,6 +136,26 @@ static void set_query(struct gen *g)
     sb_cstr(g->b, ") AS u");
 }
 
+/* The cases of an outer join, and conditions that see its NULLs. */
+static void outer_query(struct gen *g)
+{
+    static const char *const kinds[] = {"LEFT", "LEFT", "RIGHT", "FULL"};
+    struct names s = {{1, 2}, 2};
+    g->n_alias = 2;
+    sb_cstr(g->b, "SELECT COUNT(");
+    if (below(g->seed, 3))
+        sb_cstr(g->b, "*");
+    else
+        sb_cstr(g->b, below(g->seed, 2) ? "t2.y" : "DISTINCT t2.x");
+    sb_printf(g->b, ") FROM %s AS t1 %s JOIN %s AS t2 ON t1.x = t2.%c",
+              names[below(g->seed, 3)], kinds[below(g->seed, 4)],
+              names[below(g->seed, 3)], below(g->seed, 2) ? 'x' : 'y');
+    if (below(g->seed, 2)) {
+        sb_cstr(g->b, " WHERE ");
+        condition(g, &s, below(g->seed, 2));
+    }
+}
+
 static struct str query_text(struct arena *a, uint64_t *seed)
 {
     struct sb b, tail;
@@ -143,9 +163,13 @@ static struct str query_text(struct arena *a, uint64_t *seed)
     struct names s = {{0}, 0};
     sb_init(&b, a);
     sb_init(&tail, a);
-    if (below(seed, 4) == 0) {
+    unsigned kind = below(seed, 5);
+    if (kind < 2) {
         g.b = &b;
-        set_query(&g);
+        if (kind)
+            set_query(&g);
+        else
+            outer_query(&g);
         return sb_view(&b);
     }
     from(&g, 1 + (below(seed, 3) == 0), &s);
