@@ -180,6 +180,19 @@ static bool types_meet(enum type a, enum type b)
     return (a == T_UNKNOWN && is_number(b)) || (b == T_UNKNOWN && is_number(a));
 }
 
+/* Values that the database calls equal may have different texts here. */
+static enum status own_rules(struct settling *x, const struct owner_edge *e,
+                             const struct column *c)
+{
+    err_set(
+        x->err, E_POLICY,
+        "owners cannot be found by column \"%.*s\": its type is compared by "
+        "rules of its own",
+        PSTR(c->name));
+    err_hint(x->err, "Use a key of integers or texts.");
+    return refuse(x->s, e->at, E_POLICY, x->err);
+}
+
 /* PRIVACY: keys that never equal what refers to them would make strangers of
  * an entity and its rows. */
 static enum status check_types(struct settling *x, const struct table *t,
@@ -189,6 +202,8 @@ static enum status check_types(struct settling *x, const struct table *t,
     for (size_t i = 0; i < e->n; i++) {
         const struct column *a = &t->cols[e->via[i]];
         const struct column *b = &to->cols[e->key[i]];
+        if (a->text_only || b->text_only)
+            return own_rules(x, e, a->text_only ? a : b);
         if (types_meet(a->type, b->type))
             continue;
         err_set(x->err, E_POLICY,

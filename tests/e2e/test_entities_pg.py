@@ -71,6 +71,12 @@ with tempfile.TemporaryDirectory() as top, pg.server() as server:
                 check(code == 3 and o["error"]["code"] == "unsealed-owner", f"{command} without a key: {code} {o}")
             else:
                 check(code == 0, f"{command} with keys: {code} {o}")
+    psql(server, "CREATE TABLE host (h inet PRIMARY KEY); CREATE TABLE visit (v integer PRIMARY KEY, h inet)")
+    with open(top + "/h.yaml", "w") as f:
+        f.write("entities: [customer, host]\ntables:\n  visit: {owned_by: [{via: [h], table: host}]}\n" + POLICY.split("tables:\n")[1])
+    code, o = run(server, top + "/h.yaml", "analyze", "SELECT COUNT(*) FROM visit")
+    check(code == 2 and "rules of its own" in o["error"]["message"], f"inet: {o}")
+    psql(server, "DROP TABLE host, visit")
     for text, where in (("", lambda q: True), (" WHERE qty = 1", lambda q: q == 1), (" WHERE qty < 2", lambda q: q < 2)):
         code, o = run(server, policy, "sensitivity", "SELECT COUNT(*) FROM lineitem" + text)
         has = contributions(where)
