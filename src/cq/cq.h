@@ -145,6 +145,20 @@ enum status cq_finish(struct cq_builder *b, struct cq **out,
  * v := {add(y, 5)}. Undeclared relations are added to the schema. */
 enum status cq_read(struct arena *a, struct schema *s, struct str text,
                     struct cq **out, struct err *err) WARN_UNUSED;
+/* Several rules, with not { ... } in their bodies: what is read goes into the
+ * builder that `begin` gives for each rule; enter and leave tell where a block
+ * begins and ends. */
+enum { CQ_MAX_BLOCKS = 64 };
+struct cq_blocks {
+    void *ctx;
+    enum status (*begin)(void *ctx, struct cq_builder **b, struct err *err);
+    enum status (*enter)(void *ctx, struct err *err);
+    enum status (*leave)(void *ctx, struct err *err);
+    enum status (*end)(void *ctx, struct err *err);
+};
+enum status cq_read_rules(struct arena *a, struct str text,
+                          const struct cq_blocks *blocks,
+                          struct err *err) WARN_UNUSED;
 void cq_print(struct sb *b, const struct cq *q);
 struct str cq_text(struct arena *a, const struct cq *q);
 

@@ -18,9 +18,16 @@ enum { MAX_RULE = 1 << 20 };
 
 struct parser {
     struct tokens t;
-    struct cq_builder b;
+    struct cq_builder *b;
     struct err *err;
     uint32_t n_nodes; /* of expressions so far */
+    /* not { ... }: NULL refuses it. Conditions in braces belong to an atom of
+     * their own block. */
+    const struct cq_blocks *blocks;
+    uint32_t block, n_blocks;
+    VEC(uint32_t) atom_block;
+    VEC(uint32_t) pred_block;
+    VEC(uint32_t) calc_block;
 };
 
 static enum status bad(struct parser *p, const char *what)
@@ -54,12 +61,12 @@ static enum status expect(struct parser *p, enum token t, const char *what)
 
 static enum status variable(struct parser *p, struct str name, uint32_t *out)
 {
-    for (size_t i = 0; i < p->b.vars.n; i++)
-        if (str_eq(p->b.vars.p[i].name, name)) {
+    for (size_t i = 0; i < p->b->vars.n; i++)
+        if (str_eq(p->b->vars.p[i].name, name)) {
             *out = (uint32_t)i;
             return OK;
         }
-    return cqb_var(&p->b, name, T_UNKNOWN, out, p->err);
+    return cqb_var(p->b, name, T_UNKNOWN, out, p->err);
 }
 
 static bool literal_type(struct str s, enum type *out)
@@ -86,7 +93,7 @@ static enum status typed_literal(struct parser *p, enum type t,
     if (t == T_DEC &&
         (str_is(s, "NaN") || str_is(s, "Infinity") || str_is(s, "-Infinity")))
         *out = (struct value){.type = T_DEC, .s = s};
-    else if (p->t.token != K_STRING || !value_parse(p->b.arena, s, t, out)) {
+    else if (p->t.token != K_STRING || !value_parse(p->b->arena, s, t, out)) {
         err_set(p->err, E_SYNTAX, "\"%.*s\" is no %s", PSTR(s), type_name(t));
         err_at(p->err, (long)p->t.start);
         return E_SYNTAX;
@@ -106,7 +113,7 @@ static enum status constant(struct parser *p, struct value *out, bool *is_const)
         return OK;
     }
     if (p->t.token == K_NUMBER) {
-        if (!value_parse_number(p->b.arena, p->t.word, out))
+        if (!value_parse_number(p->b->arena, p->t.word, out))
             return bad(p, "a number of sensible size");
         token_next(&p->t);
         return OK;
@@ -136,7 +143,7 @@ static enum status term(struct parser *p, struct term *out)
     uint32_t id;
     TRY(constant(p, &v, &is_const));
     if (is_const) {
-        TRY(cqb_const(&p->b, &v, &id, p->err));
+        TRY(cqb_const(p->b, &v, &id, p->err));
         *out = (struct term){TERM_CONST, id};
         return OK;
     }
@@ -165,7 +172,7 @@ static enum status terms(struct parser *p, terms_vec *out)
         if (out->n)
             TRY(expect(p, K_COMMA, "\",\" or \")\""));
         TRY(term(p, &t));
-        if (!VEC_PUSH(p->b.arena, out, t))
+        if (!VEC_PUSH(p->b->arena, out, t))
             return err_nomem(p->err);
         if (out->n > 1600)
             return bad(p, "at most 1600 columns");
@@ -178,7 +185,7 @@ static enum status terms(struct parser *p, terms_vec *out)
 static enum status fit_constant(struct parser *p, const struct column *c,
                                 struct term *t, size_t at)
 {
-    struct value v = p->b.consts.p[t->id], as;
+    struct value v = p->b->consts.p[t->id], as;
     if (v.is_null) {
         err_set(p->err, E_SYNTAX, "null cannot be matched");
         err_at(p->err, (long)at);
@@ -187,23 +194,23 @@ static enum status fit_constant(struct parser *p, const struct column *c,
     }
     /* As cells without declared type: a number if it looks like one. */
     if (c->type == T_UNKNOWN && v.type == T_TEXT &&
-        value_parse_number(p->b.arena, v.s, &as))
-        return cqb_const(&p->b, &as, &t->id, p->err);
+        value_parse_number(p->b->arena, v.s, &as))
+        return cqb_const(p->b, &as, &t->id, p->err);
     if (type_comparable(v.type, c->type))
         return OK;
-    if (v.type != T_TEXT || !value_parse(p->b.arena, v.s, c->type, &as)) {
+    if (v.type != T_TEXT || !value_parse(p->b->arena, v.s, c->type, &as)) {
         err_set(p->err, E_TYPE, "column \"%.*s\" is %s, the constant is %s",
                 PSTR(c->name), type_name(c->type), type_name(v.type));
         err_at(p->err, (long)at);
         return E_TYPE;
     }
-    return cqb_const(&p->b, &as, &t->id, p->err);
+    return cqb_const(p->b, &as, &t->id, p->err);
 }
 
 static enum status fit_variable(struct parser *p, const struct column *c,
                                 uint32_t var, size_t at)
 {
-    struct var *v = &p->b.vars.p[var];
+    struct var *v = &p->b->vars.p[var];
     if (v->type == T_UNKNOWN)
         v->type = c->type;
     if (type_comparable(v->type, c->type))
@@ -219,18 +226,18 @@ static enum status fit_variable(struct parser *p, const struct column *c,
 static enum status find_relation(struct parser *p, struct str name,
                                  size_t n_cols, size_t *out)
 {
-    long found = schema_find_nocase(p->b.schema, name);
-    if (found < 0 && schema_count_nocase(p->b.schema, name) > 1) {
+    long found = schema_find_nocase(p->b->schema, name);
+    if (found < 0 && schema_count_nocase(p->b->schema, name) > 1) {
         err_set(p->err, E_NAME, "table name \"%.*s\" is ambiguous", PSTR(name));
         err_hint(p->err, "Several tables differ from it only in case: spell "
                          "it as the catalogue does.");
         return E_NAME;
     }
     if (found < 0)
-        TRY(schema_add_table(p->b.schema, name, 0, out, p->err));
+        TRY(schema_add_table(p->b->schema, name, 0, out, p->err));
     else
         *out = (size_t)found;
-    return schema_fix_arity(p->b.schema, *out, n_cols, p->err);
+    return schema_fix_arity(p->b->schema, *out, n_cols, p->err);
 }
 
 static enum status atom(struct parser *p, struct str name, size_t at)
@@ -252,15 +259,17 @@ static enum status atom(struct parser *p, struct str name, size_t at)
         err_at(p->err, (long)at);
         return st;
     }
-    TRY(cqb_atom(&p->b, (uint32_t)table, &i, p->err));
-    p->b.atoms.p[i].rowid = rowid;
-    const struct table *t = &p->b.schema->tables.p[table];
+    TRY(cqb_atom(p->b, (uint32_t)table, &i, p->err));
+    if (!VEC_PUSH(p->b->arena, &p->atom_block, p->block))
+        return err_nomem(p->err);
+    p->b->atoms.p[i].rowid = rowid;
+    const struct table *t = &p->b->schema->tables.p[table];
     for (uint32_t k = 0; k < args.n; k++) {
         if (args.p[k].kind == TERM_CONST)
             TRY(fit_constant(p, &t->cols[k], &args.p[k], at));
         if (args.p[k].kind == TERM_VAR)
             TRY(fit_variable(p, &t->cols[k], args.p[k].id, at));
-        p->b.atoms.p[i].args[k] = args.p[k];
+        p->b->atoms.p[i].args[k] = args.p[k];
     }
     return OK;
 }
@@ -281,7 +290,7 @@ static enum status call(struct parser *p, struct str name, unsigned depth,
         if (args.n)
             TRY(expect(p, K_COMMA, "\",\" or \")\""));
         TRY(expression(p, depth + 1, &arg));
-        if (!VEC_PUSH(p->b.arena, &args, arg))
+        if (!VEC_PUSH(p->b->arena, &args, arg))
             return err_nomem(p->err);
     }
     token_next(&p->t);
@@ -297,7 +306,7 @@ static enum status call(struct parser *p, struct str name, unsigned depth,
 static enum status expression(struct parser *p, unsigned depth,
                               struct expr **out)
 {
-    struct expr *e = NEW(p->b.arena, struct expr);
+    struct expr *e = NEW(p->b->arena, struct expr);
     bool is_const;
     if (!e)
         return err_nomem(p->err);
@@ -322,7 +331,7 @@ static enum status expression(struct parser *p, unsigned depth,
         return call(p, name, depth, e);
     e->op = X_VAR;
     TRY(variable(p, name, &e->var));
-    e->type = p->b.vars.p[e->var].type;
+    e->type = p->b->vars.p[e->var].type;
     return OK;
 }
 
@@ -341,7 +350,10 @@ static enum status add_pred(struct parser *p)
     struct expr *e;
     TRY(braces(p, &e));
     pred.e = e;
-    return VEC_PUSH(p->b.arena, &p->b.preds, pred) ? OK : err_nomem(p->err);
+    return VEC_PUSH(p->b->arena, &p->b->preds, pred) &&
+                   VEC_PUSH(p->b->arena, &p->pred_block, p->block)
+               ? OK
+               : err_nomem(p->err);
 }
 
 static enum status add_calc(struct parser *p, uint32_t var)
@@ -350,12 +362,15 @@ static enum status add_calc(struct parser *p, uint32_t var)
     struct expr *e;
     TRY(braces(p, &e));
     calc.e = e;
-    return VEC_PUSH(p->b.arena, &p->b.calcs, calc) ? OK : err_nomem(p->err);
+    return VEC_PUSH(p->b->arena, &p->b->calcs, calc) &&
+                   VEC_PUSH(p->b->arena, &p->calc_block, p->block)
+               ? OK
+               : err_nomem(p->err);
 }
 
 static bool is_null_const(const struct parser *p, struct term t)
 {
-    return t.kind == TERM_CONST && p->b.consts.p[t.id].is_null;
+    return t.kind == TERM_CONST && p->b->consts.p[t.id].is_null;
 }
 
 static enum status add_comparison(struct parser *p, enum token op,
@@ -367,15 +382,17 @@ static enum status add_comparison(struct parser *p, enum token op,
     if (is_null_const(p, r)) {
         if (op != K_NE || l.kind != TERM_VAR)
             return bad(p, "\"!=\" in front of null");
-        p->b.vars.p[l.id].nonnull = true;
+        if (p->block)
+            return bad(p, "no demand on null inside not { ... }");
+        p->b->vars.p[l.id].nonnull = true;
         return OK;
     }
     if (op == K_EQ)
-        return VEC_PUSH(p->b.arena, &p->b.equals, c) ? OK : err_nomem(p->err);
+        return VEC_PUSH(p->b->arena, &p->b->equals, c) ? OK : err_nomem(p->err);
     if (op == K_GT || op == K_GE)
         c = (struct cmp){.l = r, .r = l};
     c.op = op == K_NE ? CMP_NE : (op == K_LT || op == K_GT) ? CMP_LT : CMP_LE;
-    return VEC_PUSH(p->b.arena, &p->b.cmps, c) ? OK : err_nomem(p->err);
+    return VEC_PUSH(p->b->arena, &p->b->cmps, c) ? OK : err_nomem(p->err);
 }
 
 static enum status comparison(struct parser *p, struct term l)
@@ -426,6 +443,25 @@ static bool is_disjunction(const struct parser *p, bool stopped)
            (p->t.token == K_BAD && p->t.text.p[p->t.start] == '|');
 }
 
+static enum status literal(struct parser *p);
+
+/* not { ... }: a subquery that must have no match; names that the rule uses
+ * outside of it mean the same inside. */
+static enum status negated_block(struct parser *p)
+{
+    uint32_t outer = p->block;
+    token_next(&p->t);
+    TRY(expect(p, K_LBRACE, "\"{\""));
+    p->block = ++p->n_blocks;
+    TRY(p->blocks->enter(p->blocks->ctx, p->err));
+    do {
+        TRY(literal(p));
+    } while (accept(p, K_COMMA));
+    TRY(p->blocks->leave(p->blocks->ctx, p->err));
+    p->block = outer;
+    return expect(p, K_RBRACE, "\",\" or \"}\"");
+}
+
 static enum status literal(struct parser *p)
 {
     size_t at = p->t.start;
@@ -441,12 +477,16 @@ static enum status literal(struct parser *p)
             token_next(&p->t);
             return atom(p, name, at);
         }
-        if (str_is(name, "not") && ahead.t.token == K_NAME)
+        if (str_is(name, "not") && ahead.t.token == K_LBRACE && p->blocks &&
+            p->n_blocks < CQ_MAX_BLOCKS)
+            return negated_block(p);
+        if (str_is(name, "not") &&
+            (ahead.t.token == K_NAME || ahead.t.token == K_LBRACE))
             return negation(p, at);
         if (str_is(name, "false") && p->t.token == K_NAME &&
             (ahead.t.token == K_DOT || ahead.t.token == K_COMMA ||
              ahead.t.token == K_END)) {
-            p->b.unsat = true;
+            p->b->unsat = true;
             token_next(&p->t);
             return OK;
         }
@@ -462,14 +502,14 @@ static enum status head(struct parser *p)
 {
     if (p->t.token != K_NAME && p->t.token != K_QUOTED_NAME)
         return bad(p, "the head, Q(...)");
-    p->b.name = p->t.word;
+    p->b->name = p->t.word;
     token_next(&p->t);
     TRY(expect(p, K_LPAREN, "\"(\""));
     bool first = true;
     while (p->t.token != K_RPAREN) {
         struct term t;
-        if (p->t.token == K_SEMI && !p->b.n_group) {
-            p->b.n_group = (uint32_t)p->b.outs.n;
+        if (p->t.token == K_SEMI && !p->b->n_group) {
+            p->b->n_group = (uint32_t)p->b->outs.n;
             token_next(&p->t);
             first = true;
             continue;
@@ -479,7 +519,7 @@ static enum status head(struct parser *p)
         TRY(term(p, &t));
         if (t.kind == TERM_ANY)
             return bad(p, "a named variable in the head");
-        if (!VEC_PUSH(p->b.arena, &p->b.outs, t))
+        if (!VEC_PUSH(p->b->arena, &p->b->outs, t))
             return err_nomem(p->err);
         first = false;
     }
@@ -506,10 +546,11 @@ static bool covers(const struct cq_builder *b, uint32_t i, const struct expr *e)
     return true;
 }
 
-static enum status place(struct parser *p, const struct expr *e, uint32_t *out)
+static enum status place(struct parser *p, const struct expr *e, uint32_t block,
+                         uint32_t *out)
 {
-    for (uint32_t i = 0; i < p->b.atoms.n; i++)
-        if (covers(&p->b, i, e)) {
+    for (uint32_t i = 0; i < p->b->atoms.n; i++)
+        if (p->atom_block.p[i] == block && covers(p->b, i, e)) {
             *out = i;
             return OK;
         }
@@ -522,10 +563,12 @@ static enum status place(struct parser *p, const struct expr *e, uint32_t *out)
 
 static enum status place_all(struct parser *p)
 {
-    for (size_t i = 0; i < p->b.calcs.n; i++)
-        TRY(place(p, p->b.calcs.p[i].e, &p->b.calcs.p[i].atom));
-    for (size_t i = 0; i < p->b.preds.n; i++)
-        TRY(place(p, p->b.preds.p[i].e, &p->b.preds.p[i].atom));
+    for (size_t i = 0; i < p->b->calcs.n; i++)
+        TRY(place(p, p->b->calcs.p[i].e, p->calc_block.p[i],
+                  &p->b->calcs.p[i].atom));
+    for (size_t i = 0; i < p->b->preds.n; i++)
+        TRY(place(p, p->b->preds.p[i].e, p->pred_block.p[i],
+                  &p->b->preds.p[i].atom));
     return OK;
 }
 
@@ -540,41 +583,75 @@ static enum status fit_comparisons(struct parser *p, struct cmp *c, size_t n)
         }
         if (v->kind != TERM_VAR)
             continue;
-        struct column col = {.name = p->b.vars.p[v->id].name,
-                             .type = p->b.vars.p[v->id].type};
+        struct column col = {.name = p->b->vars.p[v->id].name,
+                             .type = p->b->vars.p[v->id].type};
         if (k->kind == TERM_CONST)
             TRY(fit_constant(p, &col, k, 0));
-        else if (!type_comparable(col.type, p->b.vars.p[k->id].type))
+        else if (!type_comparable(col.type, p->b->vars.p[k->id].type))
             return err_set(p->err, E_TYPE,
                            "\"%.*s\" is %s and \"%.*s\" is %s: they do not "
                            "compare",
                            PSTR(col.name), type_name(col.type),
-                           PSTR(p->b.vars.p[k->id].name),
-                           type_name(p->b.vars.p[k->id].type));
+                           PSTR(p->b->vars.p[k->id].name),
+                           type_name(p->b->vars.p[k->id].type));
     }
     return OK;
+}
+
+/* One rule up to its full stop or the end. */
+static enum status rule(struct parser *p)
+{
+    TRY(head(p));
+    do {
+        TRY(literal(p));
+    } while (accept(p, K_COMMA));
+    TRY(place_all(p));
+    TRY(fit_comparisons(p, p->b->cmps.p, p->b->cmps.n));
+    return fit_comparisons(p, p->b->equals.p, p->b->equals.n);
+}
+
+static enum status check_length(struct str text, struct err *err)
+{
+    return text.n > MAX_RULE
+               ? err_set(err, E_TOO_LARGE, "the rule is longer than %d bytes",
+                         MAX_RULE)
+               : OK;
 }
 
 enum status cq_read(struct arena *a, struct schema *s, struct str text,
                     struct cq **out, struct err *err)
 {
-    struct parser p = {.t = {.arena = a, .text = text}, .err = err};
-    if (text.n > MAX_RULE)
-        return err_set(err, E_TOO_LARGE, "the rule is longer than %d bytes",
-                       MAX_RULE);
-    cqb_init(&p.b, a, s);
+    struct cq_builder b;
+    struct parser p = {.t = {.arena = a, .text = text}, .b = &b, .err = err};
+    TRY(check_length(text, err));
+    cqb_init(&b, a, s);
     token_next(&p.t);
-    TRY(head(&p));
-    do {
-        TRY(literal(&p));
-    } while (accept(&p, K_COMMA));
+    TRY(rule(&p));
     bool stopped = accept(&p, K_DOT);
     if (is_disjunction(&p, stopped))
         return disjunction(&p);
     if (p.t.token != K_END)
         return bad(&p, "\",\" or the end of the rule");
-    TRY(place_all(&p));
-    TRY(fit_comparisons(&p, p.b.cmps.p, p.b.cmps.n));
-    TRY(fit_comparisons(&p, p.b.equals.p, p.b.equals.n));
-    return cq_finish(&p.b, out, err);
+    return cq_finish(&b, out, err);
+}
+
+enum status cq_read_rules(struct arena *a, struct str text,
+                          const struct cq_blocks *blocks, struct err *err)
+{
+    struct parser p = {
+        .t = {.arena = a, .text = text}, .err = err, .blocks = blocks};
+    bool stopped = true;
+    TRY(check_length(text, err));
+    token_next(&p.t);
+    while (stopped && p.t.token != K_END) {
+        p.block = p.n_blocks = 0;
+        p.atom_block.n = p.pred_block.n = p.calc_block.n = 0;
+        TRY(blocks->begin(blocks->ctx, &p.b, err));
+        TRY(rule(&p));
+        TRY(blocks->end(blocks->ctx, err));
+        stopped = accept(&p, K_DOT);
+    }
+    if (is_disjunction(&p, stopped))
+        return disjunction(&p);
+    return p.t.token == K_END ? OK : bad(&p, "\",\" or the end of the rule");
 }

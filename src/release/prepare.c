@@ -107,7 +107,8 @@ static enum status read_rule(struct prepared *p, struct err *err)
     TRY(new_counts(p, 1, err));
     TRY(count_alone(p, err));
     p->counts[0].label = STR("count");
-    return cq_read(&p->arena, &p->schema, p->text, &p->counts[0].query, err);
+    return tree_read(&p->arena, &p->schema, p->text, &p->counts[0].query,
+                     &p->counts[0].tree, err);
 }
 
 /* --- schema --------------------------------------------------------------- */

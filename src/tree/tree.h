@@ -128,6 +128,12 @@ enum status tree_up_vars(struct arena *a, const struct tree_branch *t,
                          uint32_t node, bool **out,
                          struct err *err) WARN_UNUSED;
 
+/* Rule text with not { ... } and several rules. *tree is NULL if it is one
+ * conjunctive query; else *q is the body of the first rule. */
+enum status tree_read(struct arena *a, struct schema *s, struct str text,
+                      struct cq **q, struct ctree **tree,
+                      struct err *err) WARN_UNUSED;
+
 /* Rule text: not { ... }, ( ... or ... ), one rule for each branch. */
 void tree_print(struct sb *b, const struct ctree *t);
 struct str tree_text(struct arena *a, const struct ctree *t);

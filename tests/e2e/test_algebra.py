@@ -121,6 +121,32 @@ def counterexamples(tmp):
           out["global_sensitivity"])
 
 
+RULES = [
+    ("Q(x) :- a(x), not { l(x) }.", "SELECT COUNT(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM l WHERE l.y = a.x)"),
+    ("Q(x) :- a(x). Q(y) :- l(y).", "SELECT COUNT(*) FROM (SELECT x FROM a UNION SELECT y FROM l) u"),
+    ("Q(x) :- a(x), not { e(x, y), not { l(y) } }.", "SELECT COUNT(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM e "
+     "WHERE e.x = a.x AND NOT EXISTS (SELECT 1 FROM l WHERE l.y = e.y))"),
+]
+
+
+def rules(tmp):
+    """A rule and a SELECT that mean the same have the same bounds and counts."""
+    schema = tmp + "/s.sql"
+    for name, rows in (("a", "1\n2\n3\n4\n"), ("l", "2\n4\n9\n"), ("e", "1,2\n1,3\n3,4\n")):
+        with open(tmp + "/%s.txt" % name, "w") as f:
+            f.write(rows)
+    data = ["--table", "a(x)=%s/a.txt" % tmp, "--table", "l(y)=%s/l.txt" % tmp, "--table", "e(x,y)=%s/e.txt" % tmp]
+    for rule, sql in RULES:
+        for command, keys in (("analyze", ("global_sensitivity", "per_relation", "monotone")),
+                              ("count", ("count",))):
+            more = data if command == "count" else []
+            x, y = (run(command, "--schema", schema, *more, q) for q in (rule, sql))
+            check(rule, "error" not in x and all(x[k] == y[k] for k in keys), command, x, y)
+    for bad in ("Q(x) :- a(x). P(x) :- l(x).", "Q(x) :- a(x), not { l(x)", "Q(y) :- a(x), not { e(x, y) }."):
+        out = run("analyze", "--schema", schema, bad)
+        check(bad, out.get("error", {}).get("code") == "syntax", out)
+
+
 # --- refusals, before any data are opened
 
 REFUSED = [
@@ -166,6 +192,7 @@ def release(tmp):
 with tempfile.TemporaryDirectory() as folder:
     counterexamples(folder)
     refusals(folder)
+    rules(folder)
     release(folder)
 if os.environ.get("DPC_DATA"):
     golden(os.environ["DPC_DATA"])
