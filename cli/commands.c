@@ -56,6 +56,30 @@ const struct command commands[] = {
      "The first enlarges the budget of the data; the second lets ann spend 1\n"
      "(more) of it, and no more than that; the third makes a budget for other\n"
      "data in the same ledger, or enlarges it."},
+    {"budget", "bind", NULL, dpc_budget_bind, false,
+     "owner: from now on only this policy",
+     "  dpcount budget bind --ledger FILE --db hospital.db --policy "
+     "policy.yaml\n"
+     "A release under another policy is then refused. Once something is spent\n"
+     "the unit, the order, the kind of neighbours and what is private stay."},
+    {"budget", "unlock", NULL, dpc_budget_unlock, false,
+     "owner: release again after a failure",
+     "  dpcount budget unlock --ledger FILE\n"
+     "A release that fails after it was charged locks the data set, since\n"
+     "failures can depend on private rows. Each unlock lets further failures\n"
+     "tell a few bits; budget show has their sum."},
+    {"budget", "verify", NULL, dpc_budget_verify, false,
+     "is the ledger whole, and not an older state of itself?",
+     "  dpcount budget verify --ledger FILE\n"
+     "  dpcount budget verify --ledger FILE --head 12:5f0c...\n"
+     "Checks the sums and the chain of events; with --head that the ledger\n"
+     "passes through a head that was noted before."},
+    {"budget", "adopt", NULL, dpc_budget_adopt, false,
+     "owner: take a copy, or a ledger of version 0.1",
+     "  dpcount budget adopt --ledger FILE\n"
+     "A copy of a ledger is refused, since two would be two budgets. This\n"
+     "takes it as the ledger, when the other one is gone. A ledger of version\n"
+     "0.1 is brought to the present format; nothing that was spent is lost."},
     {"explain", NULL, dpc_explain, NULL, false,
      "every stage of the query, as text or --dot",
      "  dpcount explain --schema schema.sql QUERY\n"

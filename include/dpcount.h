@@ -107,6 +107,11 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   dataset       which budget in the ledger
  *   analyst       who asks
  *   composition   sum (default) or zcdp
+ *   least-price   least epsilon of a count (default: a thousandth of the
+ *                 budget)
+ *   open          analysts without an account may ask too (yes or no)
+ *   anchor        file that gets the head of every event of the ledger
+ *   head          a head that was noted: does the ledger pass through it?
  *   owner         add private numbers, for the owner alone (yes or no)
  *
  * The analyst's:
@@ -228,6 +233,15 @@ DPC_API dpc_status dpc_budget_show(dpc_session *s, dpc_result **out);
 DPC_API dpc_status dpc_budget_history(dpc_session *s, dpc_result **out);
 /* OWNER. Options ledger, dataset, analyst, epsilon, delta: adds. Since 0.1. */
 DPC_API dpc_status dpc_budget_grant(dpc_session *s, dpc_result **out);
+/* OWNER. Options ledger, dataset and those of the schema: from now on only
+ * releases under this policy. Since 0.2. */
+DPC_API dpc_status dpc_budget_bind(dpc_session *s, dpc_result **out);
+/* OWNER. Ends a lock. Options ledger, dataset. Since 0.2. */
+DPC_API dpc_status dpc_budget_unlock(dpc_session *s, dpc_result **out);
+/* Options ledger, anchor, head. Since 0.2. */
+DPC_API dpc_status dpc_budget_verify(dpc_session *s, dpc_result **out);
+/* OWNER. Takes a copy, or a ledger of version 0.1. Since 0.2. */
+DPC_API dpc_status dpc_budget_adopt(dpc_session *s, dpc_result **out);
 
 /* --- results -------------------------------------------------------------- */
 

@@ -166,6 +166,10 @@ COMMAND(dpc_budget_init, ask_budget_init)
 COMMAND(dpc_budget_show, ask_budget_show)
 COMMAND(dpc_budget_history, ask_budget_history)
 COMMAND(dpc_budget_grant, ask_budget_grant)
+COMMAND(dpc_budget_bind, ask_budget_bind)
+COMMAND(dpc_budget_unlock, ask_budget_unlock)
+COMMAND(dpc_budget_verify, ask_budget_verify)
+COMMAND(dpc_budget_adopt, ask_budget_adopt)
 
 /* --- results -------------------------------------------------------------- */
 

@@ -1,10 +1,5 @@
-/*
- * Accounts: totals, sums and caps; grants, history, and the check that the
- * sums are what the charges add up to.
- */
+/* Accounts: totals, sums and caps; grants. */
 #include "ledger/db.h"
-
-#define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
 void balance_init(struct ledger_balance *b)
 {
@@ -22,14 +17,26 @@ void balance_fini(struct ledger_balance *b)
 void account_init(struct account *a)
 {
     *a = (struct account){0};
-    mpq_inits(a->epsilon_total, a->delta_total, a->epsilon, a->delta, a->rho,
-              NULL);
+    mpq_inits(a->epsilon_total, a->delta_total, a->conversion, a->epsilon,
+              a->delta, a->rho, NULL);
 }
 
 void account_fini(struct account *a)
 {
-    mpq_clears(a->epsilon_total, a->delta_total, a->epsilon, a->delta, a->rho,
-               NULL);
+    mpq_clears(a->epsilon_total, a->delta_total, a->conversion, a->epsilon,
+               a->delta, a->rho, NULL);
+}
+
+void account_set(struct account *to, const struct account *from)
+{
+    to->found = from->found;
+    to->composition = from->composition;
+    mpq_set(to->epsilon_total, from->epsilon_total);
+    mpq_set(to->delta_total, from->delta_total);
+    mpq_set(to->conversion, from->conversion);
+    mpq_set(to->epsilon, from->epsilon);
+    mpq_set(to->delta, from->delta);
+    mpq_set(to->rho, from->rho);
 }
 
 static enum status read_account(sqlite3_stmt *st, struct account *out,
@@ -44,7 +51,14 @@ static enum status read_account(sqlite3_stmt *st, struct account *out,
     TRY(db_rat(st, 2, out->delta_total, err));
     TRY(db_rat(st, 3, out->epsilon, err));
     TRY(db_rat(st, 4, out->delta, err));
-    return db_rat(st, 5, out->rho, err);
+    TRY(db_rat(st, 5, out->rho, err));
+    TRY(db_rat(st, 6, out->conversion, err));
+    /* PRIVACY: outside (0, 1) the conversion means nothing */
+    if (out->composition == COMPOSE_ZCDP &&
+        (mpq_sgn(out->conversion) <= 0 ||
+         mpq_cmp_ui(out->conversion, 1, 1) >= 0))
+        return err_set(err, E_LEDGER, "the ledger's conversion is no delta");
+    return OK;
 }
 
 enum status account_missing(struct str dataset, struct err *err)
@@ -63,7 +77,7 @@ enum status account_load(struct ledger *l, struct str dataset,
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l->db,
                    "SELECT composition, epsilon, delta, spent_epsilon,"
-                   " spent_delta, spent_rho FROM budget"
+                   " spent_delta, spent_rho, conversion FROM account"
                    " WHERE dataset = ? AND analyst = ?",
                    &st, err));
     db_bind(st, 1, dataset);
@@ -85,7 +99,7 @@ enum status account_store(struct ledger *l, struct arena *a, struct str dataset,
 {
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l->db,
-                   "UPDATE budget SET spent_epsilon = ?, spent_delta = ?,"
+                   "UPDATE account SET spent_epsilon = ?, spent_delta = ?,"
                    " spent_rho = ? WHERE dataset = ? AND analyst = ?",
                    &st, err));
     db_bind_rat(st, 1, a, acc->epsilon);
@@ -103,7 +117,7 @@ enum status ledger_count(struct ledger *l, struct str dataset,
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l->db,
                    "SELECT sum(state = 'held'), sum(state = 'committed') FROM"
-                   " charge WHERE dataset = ?1 AND (?2 = '' OR analyst = ?2)",
+                   " charged WHERE dataset = ?1 AND (?2 = '' OR analyst = ?2)",
                    &st, err));
     db_bind(st, 1, dataset);
     db_bind(st, 2, out->capped ? analyst : STR(""));
@@ -154,15 +168,15 @@ enum status ledger_balance(struct ledger *l, struct str dataset,
 
 /* --- grants --------------------------------------------------------------- */
 
-static enum status put_total(struct ledger *l, struct arena *a,
-                             struct str dataset, struct str analyst,
-                             const struct account *acc, struct err *err)
+enum status account_put(struct ledger *l, struct arena *a, struct str dataset,
+                        struct str analyst, const struct account *acc,
+                        struct err *err)
 {
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l->db,
-                   "INSERT INTO budget(dataset, analyst, composition, epsilon,"
-                   " delta, spent_epsilon, spent_delta, spent_rho)"
-                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
+                   "INSERT INTO account(dataset, analyst, composition, epsilon,"
+                   " delta, spent_epsilon, spent_delta, spent_rho, conversion)"
+                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
                    " ON CONFLICT(dataset, analyst) DO UPDATE"
                    " SET epsilon = excluded.epsilon, delta = excluded.delta",
                    &st, err));
@@ -174,6 +188,7 @@ static enum status put_total(struct ledger *l, struct arena *a,
     db_bind_rat(st, 6, a, acc->epsilon);
     db_bind_rat(st, 7, a, acc->delta);
     db_bind_rat(st, 8, a, acc->rho);
+    db_bind_rat(st, 9, a, acc->conversion);
     return db_run(l->db, st, "could not write the ledger", err);
 }
 
@@ -183,6 +198,7 @@ static enum status log_grant(struct ledger *l, struct arena *a,
                              struct err *err)
 {
     sqlite3_stmt *st = NULL;
+    struct sb b;
     TRY(db_prepare(l->db,
                    "INSERT INTO granted(dataset, analyst, epsilon, delta, at)"
                    " VALUES(?, ?, ?, ?, " NOW ")",
@@ -191,18 +207,25 @@ static enum status log_grant(struct ledger *l, struct arena *a,
     db_bind(st, 2, analyst);
     db_bind_rat(st, 3, a, epsilon);
     db_bind_rat(st, 4, a, delta);
-    return db_run(l->db, st, "could not write the ledger", err);
+    TRY(db_run(l->db, st, "could not write the ledger", err));
+    sb_init(&b, a);
+    sb_printf(&b, "%zu %.*s\n%zu %.*s\n", dataset.n, PSTR(dataset), analyst.n,
+              PSTR(analyst));
+    rat_print(&b, epsilon);
+    sb_char(&b, '\n');
+    rat_print(&b, delta);
+    return b.failed ? err_nomem(err)
+                    : chain_add(l, a, "grant", sb_view(&b), NULL, err);
 }
 
-/* What the charges of a dataset (and analyst, unless empty) add up to. */
-static enum status sum_charges(struct ledger *l, struct str dataset,
-                               struct str analyst, struct account *acc,
-                               struct err *err)
+enum status account_sum(struct ledger *l, struct str dataset,
+                        struct str analyst, struct account *acc,
+                        struct err *err)
 {
     sqlite3_stmt *st = NULL;
     struct price p;
     TRY(db_prepare(l->db,
-                   "SELECT epsilon, delta, rho FROM charge WHERE dataset = ?1"
+                   "SELECT epsilon, delta, rho FROM charged WHERE dataset = ?1"
                    " AND (?2 = '' OR analyst = ?2) ORDER BY id",
                    &st, err));
     db_bind(st, 1, dataset);
@@ -223,30 +246,52 @@ static enum status sum_charges(struct ledger *l, struct str dataset,
     return s;
 }
 
-/* A cap that comes late starts with what the analyst has spent before, so
- * that invariant 2 holds for it too. */
+/* What a new account starts with. A cap that comes late starts with what the
+ * analyst has spent before, so that invariant 2 holds for it too. A data set
+ * that is new converts with half of its delta, a cap with what its data set
+ * does. */
+static enum status begin_account(struct ledger *l, struct str dataset,
+                                 struct str analyst, const struct account *all,
+                                 mpq_srcptr delta, struct account *acc,
+                                 struct err *err)
+{
+    acc->composition = all->composition;
+    if (all->composition == COMPOSE_ZCDP && analyst.n)
+        mpq_set(acc->conversion, all->conversion);
+    else if (all->composition == COMPOSE_ZCDP)
+        mpq_div_2exp(acc->conversion, delta, 1);
+    if (all->composition == COMPOSE_ZCDP && !mpq_sgn(acc->conversion))
+        return err_set(err, E_VALUE,
+                       "a budget of composition zcdp needs a delta");
+    return account_sum(l, dataset, analyst, acc, err);
+}
+
 static enum status grant(struct ledger *l, struct arena *a, struct str dataset,
                          struct str analyst, mpq_srcptr epsilon,
                          mpq_srcptr delta, struct account *all,
                          struct account *acc, struct err *err)
 {
+    static const struct ledger_limits none;
     TRY(account_load(l, dataset, STR(""), all, err));
     if (analyst.n && !all->found)
         return account_missing(dataset, err);
-    if (!all->found)
+    bool new_data = !all->found;
+    if (new_data)
         TRY(account_load(l, STR(""), STR(""), all, err));
     TRY(account_load(l, dataset, analyst, acc, err));
-    if (!acc->found) {
-        acc->composition = all->composition;
-        TRY(sum_charges(l, dataset, analyst, acc, err));
-    }
+    if (!acc->found)
+        TRY(begin_account(l, dataset, analyst, all, delta, acc, err));
     mpq_add(acc->epsilon_total, acc->epsilon_total, epsilon);
     mpq_add(acc->delta_total, acc->delta_total, delta);
     if (!acc->found && !compose_fits(acc))
         return err_set(err, E_VALUE,
                        "\"%.*s\" has spent more than this cap already",
                        PSTR(analyst));
-    TRY(put_total(l, a, dataset, analyst, acc, err));
+    TRY(account_put(l, a, dataset, analyst, acc, err));
+    if (new_data)
+        TRY(dataset_make(l, a, dataset, false, &none, err));
+    else if (!analyst.n) /* more questions can be paid */
+        TRY(dataset_book(l, a, dataset, false, err));
     return log_grant(l, a, dataset, analyst, epsilon, delta, err);
 }
 
@@ -264,106 +309,7 @@ enum status ledger_grant(struct ledger *l, struct str dataset,
         grant(l, &a, dataset, analyst, epsilon, delta, &all, &acc, err);
     account_fini(&all);
     account_fini(&acc);
+    s = db_end(l, s, err);
     arena_fini(&a);
-    return db_end(l, s, err);
-}
-
-/* --- history and verification --------------------------------------------- */
-
-static void read_entry(sqlite3_stmt *st, struct ledger_entry *e)
-{
-    struct str *const texts[] = {
-        &e->receipt, &e->dataset, &e->analyst, &e->query,        &e->mechanism,
-        &e->version, &e->epsilon, &e->delta,   &e->rho,          &e->held_at,
-        &e->answer,  NULL,        NULL,        &e->committed_at,
-    };
-    e->id = (uint64_t)sqlite3_column_int64(st, 11);
-    e->committed = str_is(db_text(st, 12), "committed");
-    for (int i = 0; i < 14; i++)
-        if (texts[i])
-            *texts[i] = db_text(st, i);
-}
-
-enum status ledger_history(struct ledger *l, struct str dataset,
-                           enum status (*each)(void *ctx,
-                                               const struct ledger_entry *e,
-                                               struct err *err),
-                           void *ctx, struct err *err)
-{
-    sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
-                   "SELECT receipt, dataset, analyst, query, mechanism,"
-                   " version, epsilon, delta, rho, held_at, answer, id, state,"
-                   " committed_at FROM charge WHERE ?1 IS NULL OR dataset = ?1"
-                   " ORDER BY id",
-                   &st, err));
-    if (dataset.p)
-        db_bind(st, 1, dataset);
-    enum status s = OK;
-    int rc;
-    while (s == OK && (rc = sqlite3_step(st)) != SQLITE_DONE) {
-        struct ledger_entry e = {0};
-        if (rc != SQLITE_ROW) {
-            s = db_error(l->db, "could not read the ledger", err);
-            break;
-        }
-        read_entry(st, &e);
-        s = each(ctx, &e, err);
-    }
-    sqlite3_finalize(st);
-    return s;
-}
-
-static enum status verify_one(struct ledger *l, struct str dataset,
-                              struct str analyst, struct err *err)
-{
-    struct account stored, summed;
-    account_init(&stored);
-    account_init(&summed);
-    enum status s = account_load(l, dataset, analyst, &stored, err);
-    if (s == OK)
-        s = sum_charges(l, dataset, analyst, &summed, err);
-    if (s == OK && (mpq_cmp(stored.epsilon, summed.epsilon) ||
-                    mpq_cmp(stored.delta, summed.delta) ||
-                    mpq_cmp(stored.rho, summed.rho)))
-        s = err_set(err, E_LEDGER, "the ledger's sums differ from its charges");
-    if (s == OK && !compose_fits(&stored))
-        s = err_set(err, E_LEDGER, "the ledger is overspent");
-    account_fini(&stored);
-    account_fini(&summed);
-    return s;
-}
-
-static enum status verify_all(struct ledger *l, struct arena *a,
-                              struct err *err)
-{
-    sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db, "SELECT dataset, analyst FROM budget", &st, err));
-    enum status s = OK;
-    int rc;
-    while (s == OK && (rc = sqlite3_step(st)) != SQLITE_DONE) {
-        struct str d, n;
-        if (rc != SQLITE_ROW) {
-            s = db_error(l->db, "could not read the ledger", err);
-            break;
-        }
-        d = db_copy(a, st, 0);
-        n = db_copy(a, st, 1);
-        s = d.p && n.p ? verify_one(l, d, n, err) : err_nomem(err);
-    }
-    sqlite3_finalize(st);
-    return s;
-}
-
-enum status ledger_verify(struct ledger *l, struct err *err)
-{
-    struct arena a;
-    enum status s = db_exec(l->db, "BEGIN", "could not read the ledger", err);
-    arena_init(&a, l->mem);
-    if (s == OK)
-        s = verify_all(l, &a, err);
-    arena_fini(&a);
-    if (!sqlite3_get_autocommit(l->db))
-        sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
     return s;
 }

@@ -1,14 +1,14 @@
 /*
- * Charges: afford, hold, commit, find.
+ * Charges: afford and hold.
  *
- * A hold is one BEGIN IMMEDIATE transaction: read the sums, add the price,
- * compare with the total, insert the charge, store the sums. The write lock
+ * A hold is one BEGIN IMMEDIATE transaction: read the sums, add the prices,
+ * compare with the totals, insert the charges, store the sums. The write lock
  * is taken before the sums are read, so two processes cannot both see the
- * last of the budget. Cost: two indexed reads, three writes, one fsync.
+ * last of the budget. Cost: a few indexed reads and writes, one fsync (and one
+ * of the anchor).
  */
-#include "ledger/db.h"
-
-#define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+#include "ledger/charge.h"
+#include "ledger/queue.h"
 
 static struct str decimal(struct arena *a, mpq_srcptr v, bool up)
 {
@@ -57,79 +57,137 @@ static enum status refuse(struct ledger *l, struct str whose,
     return E_BUDGET;
 }
 
-/* Adds the price to the account in memory, or refuses. */
+/* Adds the prices to the account in memory, or refuses: all or none. */
 static enum status add(struct ledger *l, struct str whose, struct account *acc,
-                       const struct price *p, struct err *err)
+                       const struct ledger_charge *c, size_t n, struct err *err)
 {
     struct account before;
-    TRY(compose_check(acc, p, err));
+    struct price sum; /* for the message */
     account_init(&before);
-    before.composition = acc->composition;
-    mpq_set(before.epsilon_total, acc->epsilon_total);
-    mpq_set(before.delta_total, acc->delta_total);
-    mpq_set(before.epsilon, acc->epsilon);
-    mpq_set(before.delta, acc->delta);
-    mpq_set(before.rho, acc->rho);
-    compose_add(acc, p);
-    enum status s = compose_fits(acc) ? OK : refuse(l, whose, &before, p, err);
+    price_init(&sum);
+    account_set(&before, acc);
+    for (size_t i = 0; i < n; i++) {
+        compose_add(acc, c[i].price);
+        mpq_add(sum.epsilon, sum.epsilon, c[i].price->epsilon);
+        mpq_add(sum.delta, sum.delta, c[i].price->delta);
+        mpq_add(sum.rho, sum.rho, c[i].price->rho);
+    }
+    enum status s =
+        compose_fits(acc) ? OK : refuse(l, whose, &before, &sum, err);
+    price_fini(&sum);
     account_fini(&before);
     return s;
 }
 
-/* The dataset's account and, if there is one, the analyst's, with the price
- * added. PRIVACY: both must suffice. */
-static enum status try_price(struct ledger *l, const struct ledger_request *r,
-                             const struct price *p, struct account *all,
-                             struct account *own, struct err *err)
+/* The dataset's account and, if there is one, the analyst's. */
+struct accounts {
+    struct account all, own;
+};
+
+static void accounts_init(struct accounts *x)
 {
-    TRY(account_load(l, r->dataset, STR(""), all, err));
-    if (!all->found)
-        return account_missing(r->dataset, err);
-    TRY(add(l, r->dataset, all, p, err));
-    if (!r->analyst.n)
-        return OK;
-    TRY(account_load(l, r->dataset, r->analyst, own, err));
-    return own->found ? add(l, r->analyst, own, p, err) : OK;
+    account_init(&x->all);
+    account_init(&x->own);
 }
 
-enum status ledger_afford(struct ledger *l, const struct ledger_request *r,
-                          const struct price *p, struct err *err)
+static void accounts_fini(struct accounts *x)
 {
-    struct account all, own;
-    account_init(&all);
-    account_init(&own);
-    enum status s = try_price(l, r, p, &all, &own, err);
-    account_fini(&all);
-    account_fini(&own);
+    account_fini(&x->all);
+    account_fini(&x->own);
+}
+
+static enum status one_question(const struct ledger_charge *c, size_t n,
+                                const struct ledger_policy *policy,
+                                struct err *err)
+{
+    bool good = n > 0 && policy;
+    for (size_t i = 1; good && i < n; i++)
+        good = str_eq(c[i].request->dataset, c[0].request->dataset) &&
+               str_eq(c[i].request->analyst, c[0].request->analyst);
+    return good ? OK : err_internal(err, "ledger_hold");
+}
+
+/* PRIVACY: both accounts must suffice, for all counts together. */
+static enum status try_prices(struct ledger *l, const struct ledger_charge *c,
+                              size_t n, struct accounts *x, struct err *err)
+{
+    const struct ledger_request *r = c[0].request;
+    TRY(account_load(l, r->dataset, STR(""), &x->all, err));
+    if (!x->all.found)
+        return account_missing(r->dataset, err);
+    TRY(dataset_admits(l, r->dataset, r->analyst, err));
+    for (size_t i = 0; i < n; i++) {
+        TRY(compose_check(&x->all, c[i].price, err));
+        TRY(dataset_price(l, r->dataset, &x->all, c[i].price, err));
+    }
+    if (r->analyst.n)
+        TRY(account_load(l, r->dataset, r->analyst, &x->own, err));
+    TRY(queue_locked(l, r->dataset, err));
+    TRY(add(l, r->dataset, &x->all, c, n, err));
+    return x->own.found ? add(l, r->analyst, &x->own, c, n, err) : OK;
+}
+
+enum status ledger_afford(struct ledger *l, const struct ledger_charge *charges,
+                          size_t n, const struct ledger_policy *policy,
+                          struct err *err)
+{
+    struct accounts x;
+    TRY(one_question(charges, n, policy, err));
+    TRY(ledger_bound(l, charges[0].request->dataset, policy, err));
+    accounts_init(&x);
+    enum status s = try_prices(l, charges, n, &x, err);
+    accounts_fini(&x);
     return s;
 }
 
-/* What makes two requests the same, in the order of both statements. */
-static void bind_request(sqlite3_stmt *st, struct arena *a,
-                         const struct ledger_request *r, const struct price *p)
+/* --- hold -------------------------------------------------------------------
+ */
+
+void charge_bind(sqlite3_stmt *st, struct arena *a,
+                 const struct ledger_request *r, const struct price *p)
 {
-    const struct str texts[] = {r->dataset,   r->analyst,  r->query,
+    const struct str texts[] = {r->dataset,   r->analyst,  r->source, r->query,
                                 r->mechanism, r->settings, r->version};
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         db_bind(st, i + 1, texts[i]);
-    db_bind_rat(st, 7, a, p->epsilon);
-    db_bind_rat(st, 8, a, p->delta);
-    db_bind_rat(st, 9, a, p->rho);
+    db_bind_rat(st, 8, a, p->epsilon);
+    db_bind_rat(st, 9, a, p->delta);
+    db_bind_rat(st, 10, a, p->rho);
 }
 
-static enum status insert_charge(struct ledger *l, struct arena *a,
-                                 const struct ledger_request *r,
-                                 const struct price *p, struct str *out_receipt,
-                                 struct err *err)
+static enum status insert_hold(struct ledger *l, const struct ledger_request *r,
+                               int64_t *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l->db,
-                   "INSERT INTO charge(receipt, dataset, analyst, query,"
-                   " mechanism, settings, version, epsilon, delta, rho, state,"
-                   " held_at) VALUES(lower(hex(randomblob(12))), ?, ?, ?, ?,"
+                   "INSERT INTO hold(dataset, analyst, state, at)"
+                   " VALUES(?, ?, 'open', " NOW ")",
+                   &st, err));
+    db_bind(st, 1, r->dataset);
+    db_bind(st, 2, r->analyst);
+    TRY(db_run(l->db, st, "could not write the ledger", err));
+    *out = sqlite3_last_insert_rowid(l->db);
+    TRY(db_prepare(l->db, "UPDATE dataset SET asked = asked + 1 WHERE name = ?",
+                   &st, err));
+    db_bind(st, 1, r->dataset);
+    return db_run(l->db, st, "could not write the ledger", err);
+}
+
+static enum status insert_charge(struct ledger *l, struct arena *a,
+                                 const struct ledger_charge *c, int64_t number,
+                                 struct str *out_receipt, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    TRY(db_prepare(l->db,
+                   "INSERT INTO charged(receipt, dataset, analyst, source,"
+                   " query, mechanism, settings, version, epsilon, delta, rho,"
+                   " sql, hold, state, held_at)"
+                   " VALUES(lower(hex(randomblob(12))), ?, ?, ?, ?, ?, ?, ?,"
                    " ?, ?, ?, ?, ?, 'held', " NOW ") RETURNING receipt",
                    &st, err));
-    bind_request(st, a, r, p);
+    charge_bind(st, a, c->request, c->price);
+    db_bind(st, 11, c->request->sql);
+    sqlite3_bind_int64(st, 12, number);
     enum status s = OK;
     if (sqlite3_step(st) != SQLITE_ROW)
         s = db_error(l->db, "could not write the ledger", err);
@@ -141,83 +199,111 @@ static enum status insert_charge(struct ledger *l, struct arena *a,
     return s;
 }
 
-static enum status hold(struct ledger *l, struct arena *a,
-                        const struct ledger_request *r, const struct price *p,
-                        struct account *all, struct account *own,
-                        struct str *out_receipt, struct err *err)
+static enum status store_sums(struct ledger *l, struct arena *a,
+                              const struct ledger_request *r,
+                              const struct accounts *x, struct err *err)
 {
-    TRY(try_price(l, r, p, all, own, err));
-    TRY(insert_charge(l, a, r, p, out_receipt, err));
-    TRY(account_store(l, a, r->dataset, STR(""), all, err));
-    return own->found ? account_store(l, a, r->dataset, r->analyst, own, err)
-                      : OK;
+    TRY(account_store(l, a, r->dataset, STR(""), &x->all, err));
+    return x->own.found
+               ? account_store(l, a, r->dataset, r->analyst, &x->own, err)
+               : OK;
+}
+
+static enum status hold(struct ledger *l, struct arena *a,
+                        const struct ledger_charge *c, size_t n,
+                        const struct ledger_policy *policy, struct accounts *x,
+                        struct ledger_hold *h, struct err *err)
+{
+    const struct ledger_request *r = c[0].request;
+    struct str text;
+    TRY(try_prices(l, c, n, x, err));
+    TRY(policy_take(l, a, r->dataset, policy, false, err));
+    TRY(insert_hold(l, r, &h->number, err));
+    for (size_t i = 0; i < n; i++)
+        TRY(insert_charge(l, a, &c[i], h->number, &h->receipts[i], err));
+    TRY(store_sums(l, a, r, x, err));
+    TRY(chain_hold_text(l, a, h->number, false, &text, err));
+    TRY(chain_add(l, a, "hold", text, &h->head, err));
+    /* before anybody can see the hold */
+    return holder_take(l, h->number, err);
+}
+
+/* Is it on the disk although the hold failed (the anchor could not be written,
+ * or COMMIT failed in an unclear way)? Nothing was read for it, so it need not
+ * lock. If this fails too, it will. Rolled back, its number may be somebody
+ * else's already. */
+static void abandon(const struct ledger_hold *h)
+{
+    struct ledger *l = h->ledger;
+    sqlite3_stmt *st = NULL;
+    struct err ignored;
+    int64_t there = 0;
+    if (h->receipts[0].p &&
+        db_number(l->db, "SELECT 1 FROM charged WHERE receipt = ?",
+                  h->receipts[0], -1, 0, &there, &ignored) == OK &&
+        there &&
+        db_prepare(l->db,
+                   "UPDATE hold SET state = 'void', ended_at = " NOW
+                   " WHERE number = ? AND state = 'open'",
+                   &st, &ignored) == OK) {
+        sqlite3_bind_int64(st, 1, h->number);
+        (void)!db_run(l->db, st, "", &ignored);
+    }
+    holder_drop(l, h->number);
+}
+
+static enum status new_hold(struct ledger *l, struct arena *a, struct str data,
+                            size_t n, struct ledger_hold **out, struct err *err)
+{
+    struct ledger_hold *h = NEW(a, struct ledger_hold);
+    if (!h || !(h->receipts = NEWS(a, struct str, n)))
+        return err_nomem(err);
+    h->ledger = l;
+    h->n = n;
+    h->dataset = str_copy(a, data);
+    *out = h;
+    return h->dataset.p ? OK : err_nomem(err);
 }
 
 enum status ledger_hold(struct ledger *l, struct arena *a,
-                        const struct ledger_request *r, const struct price *p,
-                        struct str *out_receipt, struct err *err)
+                        const struct ledger_charge *charges, size_t n,
+                        const struct ledger_policy *policy,
+                        struct ledger_hold **out, struct err *err)
 {
-    struct account all, own;
+    struct accounts x;
+    struct ledger_hold *h = NULL;
+    TRY(one_question(charges, n, policy, err));
+    TRY(new_hold(l, a, charges[0].request->dataset, n, &h, err));
+    TRY(queue_sweep(l, err));
     TRY(db_begin(l, err));
-    account_init(&all);
-    account_init(&own);
-    enum status s = hold(l, a, r, p, &all, &own, out_receipt, err);
-    account_fini(&all);
-    account_fini(&own);
+    accounts_init(&x);
+    enum status s = hold(l, a, charges, n, policy, &x, h, err);
+    accounts_fini(&x);
     /* PRIVACY: OK means that COMMIT returned, so the hold is on the disk. */
-    return db_end(l, s, err);
-}
-
-static enum status commit(struct ledger *l, struct str receipt,
-                          struct str answer, struct err *err)
-{
-    sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
-                   "UPDATE charge SET state = 'committed', answer = ?,"
-                   " committed_at = " NOW
-                   " WHERE receipt = ? AND state = 'held'",
-                   &st, err));
-    db_bind(st, 1, answer);
-    db_bind(st, 2, receipt);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
-    if (sqlite3_changes(l->db) != 1)
-        return err_set(err, E_LEDGER,
-                       "receipt \"%.*s\" is not held in this ledger",
-                       PSTR(receipt));
-    return OK;
-}
-
-enum status ledger_commit(struct ledger *l, struct str receipt,
-                          struct str answer, struct err *err)
-{
-    TRY(db_begin(l, err));
-    return db_end(l, commit(l, receipt, answer, err), err);
-}
-
-enum status ledger_find(struct ledger *l, struct arena *a,
-                        const struct ledger_request *r, const struct price *p,
-                        struct str *out_answer, struct str *out_receipt,
-                        struct err *err)
-{
-    sqlite3_stmt *st = NULL;
-    *out_answer = *out_receipt = (struct str){0};
-    TRY(db_prepare(l->db,
-                   "SELECT answer, receipt FROM charge WHERE dataset = ? AND"
-                   " analyst = ? AND query = ? AND mechanism = ? AND"
-                   " settings = ? AND version = ? AND epsilon = ? AND"
-                   " delta = ? AND rho = ? AND state = 'committed'"
-                   " ORDER BY id DESC LIMIT 1",
-                   &st, err));
-    bind_request(st, a, r, p);
-    int rc = sqlite3_step(st);
-    enum status s = OK;
-    if (rc == SQLITE_ROW) {
-        *out_answer = db_copy(a, st, 0);
-        *out_receipt = db_copy(a, st, 1);
-        s = out_answer->p && out_receipt->p ? OK : err_nomem(err);
-    } else if (rc != SQLITE_DONE) {
-        s = db_error(l->db, "could not read the ledger", err);
-    }
-    sqlite3_finalize(st);
+    s = db_end(l, s, err);
+    if (s == OK)
+        *out = h;
+    else if (h->number)
+        abandon(h);
     return s;
+}
+
+struct str ledger_hold_receipt(const struct ledger_hold *h, size_t i)
+{
+    return i < h->n ? h->receipts[i] : (struct str){0};
+}
+
+uint64_t ledger_hold_number(const struct ledger_hold *h)
+{
+    return (uint64_t)h->number;
+}
+
+size_t ledger_hold_counts(const struct ledger_hold *h)
+{
+    return h->n;
+}
+
+const struct ledger_head *ledger_hold_head(const struct ledger_hold *h)
+{
+    return &h->head;
 }

@@ -4,9 +4,9 @@
  * SUM adds epsilon and delta: basic composition, valid for prices chosen
  * adaptively (Rogers, Roth, Ullman, Vadhan 2016: the sum is a privacy
  * filter). ZCDP adds rho (a filter too: Feldman and Zrnic 2021; Whitehouse,
- * Ramdas, Rogers, Wu 2023) and converts at the end. The half of delta that
- * the conversion uses is fixed when the ledger is made, so it does not depend
- * on the answers.
+ * Ramdas, Rogers, Wu 2023) and converts at the end. The delta that the
+ * conversion uses is fixed when the budget is made and has a column of its
+ * own: no later grant moves it, so it does not depend on the answers.
  *
  * Exact but for the conversion, which is rounded up (MPFR, every operation
  * towards the larger epsilon). No double anywhere.
@@ -25,6 +25,25 @@ void price_init(struct price *p)
 void price_fini(struct price *p)
 {
     mpq_clears(p->epsilon, p->delta, p->rho, NULL);
+}
+
+static void round_up(mpq_t v, unsigned digits)
+{
+    mpz_t ten;
+    mpz_init(ten);
+    mpz_ui_pow_ui(ten, 10, digits);
+    mpz_mul(mpq_numref(v), mpq_numref(v), ten);
+    mpz_cdiv_q(mpq_numref(v), mpq_numref(v), mpq_denref(v));
+    mpz_set(mpq_denref(v), ten);
+    mpq_canonicalize(v);
+    mpz_clear(ten);
+}
+
+void price_round(struct price *p)
+{
+    round_up(p->epsilon, 9);
+    round_up(p->delta, 30);
+    round_up(p->rho, 9);
 }
 
 /* Fractions with unlike denominators would make the sum's text grow with
@@ -130,16 +149,20 @@ void compose_rho_to_epsilon(mpq_srcptr rho, mpq_srcptr delta, mpq_t out)
 
 void compose_spent(const struct account *acc, mpq_t epsilon, mpq_t delta)
 {
-    mpq_t half;
     mpq_set(delta, acc->delta);
     mpq_set(epsilon, acc->epsilon);
     if (acc->composition == COMPOSE_SUM || mpq_sgn(acc->rho) == 0)
         return;
-    mpq_init(half);
-    mpq_div_2exp(half, acc->delta_total, 1);
-    compose_rho_to_epsilon(acc->rho, half, epsilon);
-    mpq_add(delta, delta, half);
-    mpq_clear(half);
+    compose_rho_to_epsilon(acc->rho, acc->conversion, epsilon);
+    mpq_add(delta, delta, acc->conversion);
+}
+
+void compose_amount(enum composition c, const struct price *p, mpq_t out)
+{
+    if (c == COMPOSE_ZCDP)
+        rho_of(p, out);
+    else
+        mpq_set(out, p->epsilon);
 }
 
 bool compose_fits(const struct account *acc)

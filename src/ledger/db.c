@@ -49,6 +49,36 @@ enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
     return s;
 }
 
+enum status db_step(sqlite3 *db, sqlite3_stmt *st, bool *out, struct err *err)
+{
+    int rc = sqlite3_step(st);
+    *out = rc == SQLITE_ROW;
+    if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+        return OK;
+    enum status s = db_error(db, "could not read the ledger", err);
+    sqlite3_finalize(st);
+    return s;
+}
+
+enum status db_number(sqlite3 *db, const char *sql, struct str text, int64_t id,
+                      int64_t none, int64_t *out, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    bool row = false;
+    int i = 1;
+    TRY(db_prepare(db, sql, &st, err));
+    if (text.p)
+        db_bind(st, i++, text);
+    if (id >= 0)
+        sqlite3_bind_int64(st, i, id);
+    TRY(db_step(db, st, &row, err));
+    *out = row && sqlite3_column_type(st, 0) != SQLITE_NULL
+               ? sqlite3_column_int64(st, 0)
+               : none;
+    sqlite3_finalize(st);
+    return OK;
+}
+
 /* PRIVACY: not copied, so that it cannot fail for want of memory: a parameter
  * that is not bound is NULL and equal to no name, and an account that is not
  * found is not charged. The text stays until the statement is finalized. */
@@ -88,9 +118,8 @@ static bool read_fraction(const char *text, mpq_t out)
     return true;
 }
 
-enum status db_rat(sqlite3_stmt *st, int col, mpq_t out, struct err *err)
+enum status db_read_rat(struct str s, mpq_t out, struct err *err)
 {
-    struct str s = db_text(st, col);
     struct err why;
     if (s.p && rat_read(s, "amount", out, &why) == OK)
         return OK;
@@ -98,13 +127,18 @@ enum status db_rat(sqlite3_stmt *st, int col, mpq_t out, struct err *err)
         read_fraction(s.p, out))
         return OK;
     return err_set(err, E_LEDGER,
-                   "the ledger holds an amount that is no "
-                   "number");
+                   "the ledger holds an amount that is no number");
+}
+
+enum status db_rat(sqlite3_stmt *st, int col, mpq_t out, struct err *err)
+{
+    return db_read_rat(db_text(st, col), out, err);
 }
 
 enum status db_begin(struct ledger *l, struct err *err)
 {
     /* An interrupt may come when the lock is already taken. */
+    l->first_event = 0;
     enum status s =
         db_exec(l->db, "BEGIN IMMEDIATE", "could not lock the ledger", err);
     return s == OK ? OK : db_end(l, s, err);
@@ -112,9 +146,11 @@ enum status db_begin(struct ledger *l, struct err *err)
 
 enum status db_end(struct ledger *l, enum status s, struct err *err)
 {
+    uint64_t from = l->first_event;
+    l->first_event = 0;
     if (s == OK)
         s = db_exec(l->db, "COMMIT", "could not write the ledger", err);
     if (s != OK && !sqlite3_get_autocommit(l->db))
         sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
-    return s;
+    return s == OK && from ? anchor_append(l, from, err) : s;
 }

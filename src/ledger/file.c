@@ -6,71 +6,24 @@
  * when COMMIT returned, the charge survives a power cut. The busy timeout
  * makes processes queue for the one writer.
  *
- * A new ledger is built under another name and linked into place: whoever
+ * A new ledger is built under another name and renamed into place: whoever
  * sees the name sees a whole ledger, and an existing file is never touched.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ledger/db.h"
+#include "ledger/queue.h"
 
 enum { BUSY_MS = 30000 };
 
-/* Triggers keep invariants 1 and 4 even against other programs' SQL. */
-const char ledger_tables[] =
-    "CREATE TABLE budget("
-    " dataset TEXT NOT NULL, analyst TEXT NOT NULL, composition TEXT NOT NULL"
-    "  CHECK(composition IN ('sum', 'zcdp')),"
-    " epsilon TEXT NOT NULL, delta TEXT NOT NULL,"
-    " spent_epsilon TEXT NOT NULL DEFAULT '0',"
-    " spent_delta TEXT NOT NULL DEFAULT '0',"
-    " spent_rho TEXT NOT NULL DEFAULT '0',"
-    " PRIMARY KEY(dataset, analyst)) WITHOUT ROWID;"
-    "CREATE TABLE charge("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, receipt TEXT NOT NULL UNIQUE,"
-    " dataset TEXT NOT NULL, analyst TEXT NOT NULL, query TEXT NOT NULL,"
-    " mechanism TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,"
-    " epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT NOT NULL,"
-    " state TEXT NOT NULL CHECK(state IN ('held', 'committed')),"
-    " held_at TEXT NOT NULL, committed_at TEXT, answer TEXT,"
-    " CHECK((state = 'committed') = (answer IS NOT NULL)));"
-    "CREATE INDEX charge_repeat ON charge(dataset, analyst, version, query);"
-    "CREATE TABLE granted("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, dataset TEXT NOT NULL,"
-    " analyst TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,"
-    " at TEXT NOT NULL);"
-    "CREATE TRIGGER charge_stays BEFORE DELETE ON charge BEGIN"
-    " SELECT RAISE(ABORT, 'a charge cannot be deleted'); END;"
-    "CREATE TRIGGER charge_once BEFORE UPDATE ON charge"
-    " WHEN OLD.state <> 'held' OR NEW.state <> 'committed'"
-    "  OR NEW.id <> OLD.id OR NEW.receipt <> OLD.receipt"
-    "  OR NEW.dataset <> OLD.dataset OR NEW.analyst <> OLD.analyst"
-    "  OR NEW.epsilon <> OLD.epsilon OR NEW.delta <> OLD.delta"
-    "  OR NEW.rho <> OLD.rho BEGIN"
-    " SELECT RAISE(ABORT, 'a charge changes once, when it is answered'); END;"
-    "CREATE TRIGGER budget_stays BEFORE DELETE ON budget BEGIN"
-    " SELECT RAISE(ABORT, 'a budget cannot be deleted'); END;";
-
-static enum status not_a_ledger(const char *path, const char *why,
-                                struct err *err)
-{
-    err_set(err, E_LEDGER, "\"%s\" is not a ledger of this program", path);
-    err_detail(err, "%s", why);
-    err_hint(err, "Make a new one with: dpcount budget init --ledger FILE "
-                  "--epsilon E");
-    return E_LEDGER;
-}
-
 /* The folder's real path and the last name: SQLite's NOFOLLOW refuses
  * symbolic links in any part of a path, and only the last one matters. */
-static enum status real_name(const char *path, char out[PATH_MAX],
-                             struct err *err)
+enum status file_name(const char *path, char out[PATH_MAX], struct err *err)
 {
     char dir[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -90,28 +43,6 @@ static enum status real_name(const char *path, char out[PATH_MAX],
     return OK;
 }
 
-/* Messages have the name as it was given: where folders really lie is not the
- * analyst's business. */
-static enum status check_file(const char *name, const char *path,
-                              struct err *err)
-{
-    struct stat st;
-    if (lstat(name, &st)) {
-        err_set(err, E_LEDGER, "could not find ledger \"%s\"", path);
-        err_detail(err, "%s.", strerror(errno));
-        err_hint(err, "The owner makes it with: dpcount budget init --ledger "
-                      "FILE --epsilon E");
-        return E_LEDGER;
-    }
-    if (S_ISLNK(st.st_mode))
-        return not_a_ledger(path, "It is a symbolic link.", err);
-    if (!S_ISREG(st.st_mode))
-        return not_a_ledger(path, "It is not a plain file.", err);
-    if (st.st_mode & S_IWOTH)
-        return not_a_ledger(path, "Everybody may write to it.", err);
-    return OK;
-}
-
 static enum status pragma(sqlite3 *db, const char *sql, long want, long *got,
                           struct err *err)
 {
@@ -123,23 +54,6 @@ static enum status pragma(sqlite3 *db, const char *sql, long want, long *got,
     return rc == SQLITE_ROW || rc == SQLITE_DONE
                ? OK
                : db_error(db, "could not read the ledger", err);
-}
-
-static enum status check_format(sqlite3 *db, const char *path, struct err *err)
-{
-    long application = 0, format = 0;
-    struct err why;
-    if (pragma(db, "PRAGMA application_id", 0, &application, &why) != OK ||
-        application != LEDGER_APPLICATION)
-        return not_a_ledger(path, "It has another format.", err);
-    TRY(pragma(db, "PRAGMA user_version", 0, &format, err));
-    if (format != LEDGER_FORMAT) {
-        err_set(err, E_LEDGER, "ledger \"%s\" has format %ld, not %d", path,
-                format, LEDGER_FORMAT);
-        err_hint(err, "A newer release of this program can read it.");
-        return E_LEDGER;
-    }
-    return OK;
 }
 
 /* PRIVACY: durability rests on these settings. fullfsync matters on systems
@@ -155,34 +69,151 @@ static enum status settings(sqlite3 *db, struct err *err)
                    "could not set up the ledger", err);
 }
 
-static enum status open_db(const char *name, sqlite3 **out, struct err *err)
+static enum status another_format(const char *path, long format,
+                                  struct err *err)
 {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW |
-                SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
+    err_set(err, E_LEDGER, "ledger \"%s\" has format %ld, not %d", path, format,
+            LEDGER_FORMAT);
+    err_hint(err, format == 1
+                      ? "The owner brings it to the present format with: "
+                        "dpcount budget adopt --ledger FILE"
+                      : "A newer release of this program can read it.");
+    return E_LEDGER;
+}
+
+static enum status read_format(sqlite3 *db, const char *path, long *out,
+                               struct err *err)
+{
+    long application = 0;
+    struct err why;
+    if (pragma(db, "PRAGMA application_id", 0, &application, &why) != OK ||
+        application != LEDGER_APPLICATION) {
+        err_set(err, E_LEDGER, "\"%s\" is not a ledger of this program", path);
+        err_detail(err, "It has another format.");
+        err_hint(err, "Make a new one with: dpcount budget init --ledger FILE "
+                      "--epsilon E");
+        return E_LEDGER;
+    }
+    return pragma(db, "PRAGMA user_version", 0, out, err);
+}
+
+static enum status open_db(const char *name, int flags, sqlite3 **out,
+                           struct err *err)
+{
+    flags |=
+        SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(name, out, flags, NULL) == SQLITE_OK)
         return settings(*out, err);
     return db_error(*out, "could not open the ledger", err);
 }
 
-enum status ledger_open(struct mem *m, const char *path, struct ledger **out,
-                        struct err *err)
+/* "file:NAME?immutable=1" */
+static void immutable_name(const char *name, char out[3 * PATH_MAX + 32])
 {
-    char name[PATH_MAX];
-    TRY(real_name(path, name, err));
-    TRY(check_file(name, path, err));
+    static const char digits[] = "0123456789ABCDEF";
+    size_t n = 0;
+    memcpy(out, "file:", 5);
+    for (n = 5; *name; name++) {
+        unsigned char c = (unsigned char)*name;
+        bool plain = c != '%' && c != '?' && c != '#';
+        out[n++] = plain ? *name : '%';
+        if (plain)
+            continue;
+        out[n++] = digits[c >> 4];
+        out[n++] = digits[c & 15];
+    }
+    memcpy(out + n, "?immutable=1", sizeof "?immutable=1");
+}
+
+static bool may_write(const char *name)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", name);
+    *(strrchr(dir, '/') + 1) = 0;
+    return !access(name, W_OK) && !access(dir, W_OK);
+}
+
+/* Who may write opens as a writer that does not, for only writers put the log
+ * away. In a folder that cannot be written SQLite finds no place for its shared
+ * memory; without a log all is in the file. */
+static enum status open_to_read(const char *name, sqlite3 **out,
+                                struct err *err)
+{
+    char text[3 * PATH_MAX + 32];
+    struct stat st;
+    long format;
+    struct err why;
+    if (may_write(name)) {
+        TRY(open_db(name, SQLITE_OPEN_READWRITE, out, err));
+        return db_exec(*out, "PRAGMA query_only = ON",
+                       "could not open the ledger", err);
+    }
+    TRY(open_db(name, SQLITE_OPEN_READONLY, out, err));
+    if (pragma(*out, "PRAGMA user_version", 0, &format, &why) == OK)
+        return OK;
+    snprintf(text, sizeof text, "%s-wal", name);
+    if (!stat(text, &st) && st.st_size > 0)
+        return OK; /* whoever reads will be told */
+    sqlite3_close_v2(*out);
+    *out = NULL;
+    immutable_name(name, text);
+    return open_db(text, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, out, err);
+}
+
+enum status file_open(struct mem *m, const char *path,
+                      const struct ledger_access *access, struct ledger **out,
+                      long *out_format, struct err *err)
+{
+    bool read_only = access && access->read_only;
+    const char *anchor = access && access->anchor ? access->anchor : "";
     struct ledger *l = mem_alloc(m, sizeof *l);
     if (!l)
         return err_nomem(err);
     l->mem = m;
-    enum status s = open_db(name, &l->db, err);
+    l->holds = -1;
+    l->read_only = read_only;
+    enum status s = file_name(path, l->name, err);
+    if (s == OK && strlen(anchor) >= sizeof l->anchor)
+        s = err_set(err, E_VALUE, "the anchor's name is too long");
     if (s == OK)
-        s = check_format(l->db, path, err);
+        s = file_check(l->name, path, read_only, err);
+    if (s == OK)
+        s = read_only ? open_to_read(l->name, &l->db, err)
+                      : open_db(l->name, SQLITE_OPEN_READWRITE, &l->db, err);
+    if (s == OK)
+        s = read_format(l->db, path, out_format, err);
     if (s != OK) {
         ledger_close(l);
         return s;
     }
+    snprintf(l->anchor, sizeof l->anchor, "%s", anchor);
     *out = l;
     return OK;
+}
+
+static enum status ready(struct ledger *l, const char *path, long format,
+                         struct err *err)
+{
+    if (format != LEDGER_FORMAT)
+        return another_format(path, format, err);
+    TRY(identity_check(l, path, err));
+    TRY(anchor_check(l, err));
+    return l->read_only ? OK : queue_sweep(l, err);
+}
+
+enum status ledger_open(struct mem *m, const char *path,
+                        const struct ledger_access *access, struct ledger **out,
+                        struct err *err)
+{
+    struct ledger *l = NULL;
+    long format = 0;
+    TRY(file_open(m, path, access, &l, &format, err));
+    enum status s = ready(l, path, format, err);
+    if (s == OK)
+        *out = l;
+    else
+        ledger_close(l);
+    return s;
 }
 
 void ledger_close(struct ledger *l)
@@ -190,40 +221,74 @@ void ledger_close(struct ledger *l)
     if (!l)
         return;
     sqlite3_close_v2(l->db);
+    if (l->holds >= 0) /* afterwards: a hold that is left has no process */
+        close(l->holds);
     mem_free(l->mem, l, sizeof *l);
 }
 
 /* --- making one ----------------------------------------------------------- */
 
-static enum status fill_new(sqlite3 *db, enum composition c, mpq_srcptr epsilon,
-                            mpq_srcptr delta, struct err *err)
+/* The first event tells the terms. */
+static enum status log_init(struct ledger *l, struct arena *a,
+                            const struct ledger_spec *spec, struct err *err)
+{
+    struct sb b;
+    sb_init(&b, a);
+    sb_printf(&b, "%d %s %s\n", LEDGER_FORMAT,
+              spec->composition == COMPOSE_ZCDP ? "zcdp" : "sum",
+              spec->open ? "open" : "closed");
+    rat_print(&b, spec->epsilon);
+    sb_char(&b, '\n');
+    rat_print(&b, spec->delta);
+    sb_char(&b, '\n');
+    sb_str(&b, dataset_text(a, STR(""), &spec->limits));
+    return b.failed ? err_nomem(err)
+                    : chain_add(l, a, "init", sb_view(&b), NULL, err);
+}
+
+static enum status first_account(struct ledger *l, struct arena *a,
+                                 const struct ledger_spec *spec,
+                                 struct err *err)
+{
+    struct account acc;
+    account_init(&acc);
+    acc.composition = spec->composition;
+    mpq_set(acc.epsilon_total, spec->epsilon);
+    mpq_set(acc.delta_total, spec->delta);
+    if (spec->composition == COMPOSE_ZCDP)
+        mpq_div_2exp(acc.conversion, spec->delta, 1);
+    enum status s = account_put(l, a, STR(""), STR(""), &acc, err);
+    account_fini(&acc);
+    return s;
+}
+
+static enum status fill_new(struct ledger *l, struct arena *a,
+                            const struct ledger_spec *spec, struct err *err)
+{
+    TRY(db_exec(l->db, ledger_tables, "could not make the ledger", err));
+    TRY(identity_store(l, err));
+    TRY(first_account(l, a, spec, err));
+    TRY(dataset_make(l, a, STR(""), spec->open, &spec->limits, err));
+    TRY(log_init(l, a, spec, err));
+    return spec->policy ? policy_take(l, a, STR(""), spec->policy, true, err)
+                        : OK;
+}
+
+static enum status start_new(struct ledger *l, const struct ledger_spec *spec,
+                             struct err *err)
 {
     char start[200];
+    struct arena a;
     snprintf(start, sizeof start,
              "PRAGMA journal_mode = WAL; PRAGMA application_id = %d;"
-             "PRAGMA user_version = %d; BEGIN IMMEDIATE;",
+             "PRAGMA user_version = %d;",
              LEDGER_APPLICATION, LEDGER_FORMAT);
-    TRY(db_exec(db, start, "could not make the ledger", err));
-    TRY(db_exec(db, ledger_tables, "could not make the ledger", err));
-    struct mem m;
-    struct arena a;
-    sqlite3_stmt *st = NULL;
-    mem_init(&m, 0);
-    arena_init(&a, &m);
-    enum status s = db_prepare(db,
-                               "INSERT INTO budget(dataset, analyst,"
-                               " composition, epsilon, delta)"
-                               " VALUES('', '', ?, ?, ?)",
-                               &st, err);
-    if (s == OK) {
-        db_bind(st, 1, c == COMPOSE_ZCDP ? STR("zcdp") : STR("sum"));
-        db_bind_rat(st, 2, &a, epsilon);
-        db_bind_rat(st, 3, &a, delta);
-        s = db_run(db, st, "could not make the ledger", err);
-    }
+    TRY(db_exec(l->db, start, "could not make the ledger", err));
+    TRY(db_begin(l, err));
+    arena_init(&a, l->mem);
+    enum status s = db_end(l, fill_new(l, &a, spec, err), err);
     arena_fini(&a);
-    TRY(s);
-    return db_exec(db, "COMMIT", "could not make the ledger", err);
+    return s;
 }
 
 static enum status cannot_create(const char *path, struct err *err)
@@ -253,24 +318,66 @@ static void sync_folder(const char *name)
     }
 }
 
-static enum status build(const char *temp, enum composition c,
-                         mpq_srcptr epsilon, mpq_srcptr delta, struct err *err)
+static enum status build(const char *temp, const struct ledger_spec *spec,
+                         struct err *err)
 {
-    sqlite3 *db = NULL;
-    enum status s = open_db(temp, &db, err);
+    struct mem m;
+    struct ledger l = {.mem = &m, .holds = -1};
+    mem_init(&m, 0);
+    if (strlen(temp) >= sizeof l.name) /* file_name leaves room */
+        return err_internal(err, "ledger_create");
+    memcpy(l.name, temp, strlen(temp) + 1);
+    enum status s = open_db(temp, SQLITE_OPEN_READWRITE, &l.db, err);
     if (s == OK)
-        s = fill_new(db, c, epsilon, delta, err);
-    if (sqlite3_close(db) != SQLITE_OK && s == OK)
+        s = start_new(&l, spec, err);
+    if (sqlite3_close(l.db) != SQLITE_OK && s == OK)
         s = err_internal(err, "ledger_create");
     return s;
 }
 
-enum status ledger_create(const char *path, enum composition c,
-                          mpq_srcptr epsilon, mpq_srcptr delta, struct err *err)
+/* Never over another file, and never with two names where it can be helped. */
+static bool put_in_place(const char *temp, const char *name)
+{
+    if (!renameat2(AT_FDCWD, temp, AT_FDCWD, name, RENAME_NOREPLACE))
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    return !link(temp, name);
+}
+
+/* An anchor with heads is another ledger's. */
+static enum status check_new_anchor(const char *path, struct err *err)
+{
+    struct stat st;
+    if (!path || lstat(path, &st) || (S_ISREG(st.st_mode) && !st.st_size))
+        return OK;
+    return err_set(err, E_VALUE, "the anchor \"%s\" is in use", path);
+}
+
+/* The heads so far. */
+static enum status start_anchor(const char *path, const char *anchor,
+                                struct err *err)
+{
+    struct mem m;
+    struct ledger *l = NULL;
+    long format = 0;
+    struct ledger_access access = {.anchor = anchor};
+    if (!anchor)
+        return OK;
+    mem_init(&m, 0);
+    TRY(file_open(&m, path, &access, &l, &format, err));
+    enum status s = anchor_append(l, 1, err);
+    ledger_close(l);
+    return s;
+}
+
+enum status ledger_create(const char *path, const struct ledger_spec *spec,
+                          struct err *err)
 {
     char name[PATH_MAX], temp[PATH_MAX + 16];
     struct stat st;
-    TRY(real_name(path, name, err));
+    TRY(file_name(path, name, err));
+    TRY(check_new_anchor(spec->anchor, err));
     if (!lstat(name, &st)) {
         errno = EEXIST;
         return cannot_create(path, err);
@@ -280,11 +387,11 @@ enum status ledger_create(const char *path, enum composition c,
     if (fd < 0)
         return cannot_create(path, err);
     close(fd);
-    enum status s = build(temp, c, epsilon, delta, err);
-    if (s == OK && link(temp, name))
+    enum status s = build(temp, spec, err);
+    if (s == OK && !put_in_place(temp, name))
         s = cannot_create(path, err);
-    unlink(temp);
+    unlink(temp); /* gone already, unless it failed */
     if (s == OK)
         sync_folder(name);
-    return s;
+    return s == OK ? start_anchor(path, spec->anchor, err) : s;
 }

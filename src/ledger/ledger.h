@@ -4,49 +4,257 @@
  * rationals kept as decimal or fraction texts; docs/ledger-format.md has the
  * tables, src/ledger/PROOF.md the argument.
  *
- * Life of a charge: hold (durable before the noise is drawn) -> commit with
- * the answer. A crash in between leaves the hold: budget wasted, never lost
- * track of. PRIVACY: nothing is drawn without a hold; a hold is never undone.
+ * Life of a question: hold (all its charges or none, durable before a private
+ * row is read) -> commit with the answers, or lock. PRIVACY: nothing is drawn
+ * without a hold; a hold is never undone.
+ *
+ * A data set's questions end in the order of their holds: commit and lock wait
+ * until every earlier one has ended. A lock is of the data set, for every
+ * analyst, until the owner unlocks; it also ends every later question that is
+ * still on its way. So what shows of failures is which question was the first
+ * to fail since the last unlock, and its bits are booked beforehand. A hold
+ * whose process is gone is locked by whoever comes next.
  *
  * Invariants, which every function keeps and ledger_verify checks:
  *  1. A charge is either held or committed; it never goes back or away.
- *  2. What a budget has spent is the sum of its charges, held ones included.
+ *  2. What an account has spent is the sum of its charges, held ones included.
  *  3. After every transaction what is spent is at most the total.
  *  4. A receipt names one charge, and gets at most one answer.
  *  5. Nothing is decided by the clock: times are for the reader.
+ *  6. A hold ends once, after all earlier ones of its data set; none behind a
+ *     lock is committed.
+ *  7. Every change is an event of the chain, in the same transaction.
  */
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
 #include <gmp.h>
+#include "base/sha256.h"
 #include "num/rat.h"
 
 struct ledger;
+struct ledger_hold; /* proof that a question is paid for */
 
 /*
  * How the prices of a dataset add up.
  *   SUM   every charge is (epsilon, delta); both are added.
  *   ZCDP  every charge is rho (a pure one counts epsilon^2/2); the sum is
- *         converted to (epsilon, delta) with half of the total delta, and
- *         delta of single releases is paid from the other half.
+ *         converted to (epsilon, delta) with a delta that is fixed when the
+ *         budget is made (half of its total then), and delta of single
+ *         releases is paid from what else there is.
  */
 enum composition { COMPOSE_SUM, COMPOSE_ZCDP };
 
-/* What a release costs. zCDP releases cost rho; the others epsilon, delta. */
+/* What a count costs. zCDP releases cost rho; the others epsilon, delta. */
 struct price {
     mpq_t epsilon, delta, rho;
 };
 void price_init(struct price *p);
 void price_fini(struct price *p);
+/* Rounds up to the digits that a price may have: 9 behind the point, 30 for
+ * delta. */
+void price_round(struct price *p);
 
+/* What makes two questions the same, at the same price: all but `sql`. */
 struct ledger_request {
     struct str dataset; /* name of the budget; "" is the default one */
     struct str analyst; /* "" is nobody in particular */
-    struct str query;   /* normalised text, for the history */
+    struct str source;  /* where the data are, without passwords */
+    struct str query;   /* normalised text */
     struct str mechanism;
     struct str settings; /* all else that decides the answer's law */
-    struct str version;  /* of the data, from public facts */
+    struct str version;  /* of the data, by name; of live ones "live" */
+    struct str sql;      /* as asked, for the history */
 };
+
+struct ledger_charge {
+    const struct ledger_request *request;
+    const struct price *price;
+};
+
+/* Position in the chain of events, and its hash (lower case hexadecimal). */
+struct ledger_head {
+    uint64_t n;
+    char hash[SHA256_HEX];
+};
+
+/* The owner's limits, as texts of the policy; an empty one has its default
+ * where it is stored, and `ledger_limits` gives what is stored. */
+struct ledger_limits {
+    struct str respond_after; /* seconds, or none (default) */
+    struct str ladder;        /* rungs: how often that may double; none */
+    struct str memory;        /* empty: none */
+    struct str least_price;   /* of a count: epsilon; default total/1000 */
+    struct str most_price;    /* empty: none */
+    struct str strict;        /* yes, or no (default) */
+    struct str work_at_most;  /* empty: none */
+    unsigned misses; /* out: rungs used; respond_after is 2^misses as long */
+};
+
+/*
+ * What the data's owner declared, as far as sums of prices depend on it. The
+ * first charge of a data set fixes unit, neighbours, order and which tables
+ * are private; ledger_bind (or init with a policy) fixes all of `text`. Another
+ * one is E_POLICY_CHANGED.
+ */
+struct ledger_policy {
+    struct str unit;                      /* "row", or whose rows go together */
+    struct str neighbours;                /* "add-drop-one", ... */
+    struct str order;                     /* "1" */
+    const struct str *private_, *public_; /* names of tables */
+    size_t n_private, n_public;
+    struct str text; /* canonical: all of the above, constraints, types... */
+};
+
+struct ledger_spec {
+    enum composition composition;
+    mpq_srcptr epsilon, delta;
+    bool open; /* analysts without an account may ask where others have one */
+    struct ledger_limits limits;
+    const struct ledger_policy *policy; /* NULL: not bound in whole */
+    const char *anchor;                 /* NULL: none */
+};
+
+/* Creates the file (mode 0600) with a budget for dataset ""; fails if it
+ * exists. All or nothing, also when killed. */
+enum status ledger_create(const char *path, const struct ledger_spec *spec,
+                          struct err *err) WARN_UNUSED;
+
+struct ledger_access {
+    bool read_only;     /* show, history: changes nothing, needs no right to */
+    const char *anchor; /* owner's file of heads; NULL: none */
+};
+/* E_LEDGER if it is missing, a link, writable by others, somebody else's, of
+ * another format or not a ledger; E_MOVED for a copy, E_ROLLBACK if the anchor
+ * has seen more; nothing is changed then. Otherwise locks what a process that
+ * is gone left held. `access` may be NULL. */
+enum status ledger_open(struct mem *m, const char *path,
+                        const struct ledger_access *access, struct ledger **out,
+                        struct err *err) WARN_UNUSED;
+void ledger_close(struct ledger *l); /* NULL allowed */
+/* Owner: takes a file that was copied or restored as the ledger, and brings
+ * one of version 0.1 to the present format. */
+enum status ledger_adopt(struct mem *m, const char *path, const char *anchor,
+                         struct err *err) WARN_UNUSED;
+
+/* --- charges -------------------------------------------------------------- */
+
+/* Would a hold succeed now? Fails as ledger_hold does; changes nothing. */
+enum status ledger_afford(struct ledger *l, const struct ledger_charge *charges,
+                          size_t n, const struct ledger_policy *policy,
+                          struct err *err) WARN_UNUSED;
+/*
+ * Reserves the prices of n counts of one question (same data set and analyst),
+ * durably, all or none. E_BUDGET with spent, asked and remaining; E_PRICE,
+ * E_UNKNOWN_ANALYST, E_POLICY_CHANGED, E_LOCKED; nothing changed then. The
+ * hold lives in `a` and until the ledger is closed; a hold that is neither
+ * committed nor locked until then is one whose process is gone.
+ */
+enum status ledger_hold(struct ledger *l, struct arena *a,
+                        const struct ledger_charge *charges, size_t n,
+                        const struct ledger_policy *policy,
+                        struct ledger_hold **out, struct err *err) WARN_UNUSED;
+struct str ledger_hold_receipt(const struct ledger_hold *h, size_t i);
+uint64_t ledger_hold_number(const struct ledger_hold *h);
+size_t ledger_hold_counts(const struct ledger_hold *h);
+/* Of the event that made the hold. */
+const struct ledger_head *ledger_hold_head(const struct ledger_hold *h);
+/* Have all earlier questions of the data set ended? Locks those whose process
+ * is gone. */
+enum status ledger_turn(struct ledger_hold *h, bool *out,
+                        struct err *err) WARN_UNUSED;
+/* Stores the answers (JSON texts), in the order of the charges, all or none.
+ * Once; waits for its turn. E_LOCKED if an earlier question was locked. */
+enum status ledger_commit(struct ledger_hold *h, const struct str *answers,
+                          struct err *err) WARN_UNUSED;
+/* The question failed: locks the data set, unless an earlier one did. Waits for
+ * its turn. The reason is for the owner. */
+enum status ledger_lock(struct ledger_hold *h, struct str reason,
+                        struct err *err) WARN_UNUSED;
+/* The moment of the reply passed: doubles respond_after for all later ones if
+ * a rung is left. *out: is one left? */
+enum status ledger_miss(struct ledger_hold *h, bool *out,
+                        struct err *err) WARN_UNUSED;
+
+struct ledger_found {
+    struct str answer; /* p NULL: there is none */
+    struct str receipt, as_of;
+};
+/* The newest committed answer to the same request at the same price; given
+ * also while the data set is locked. E_UNKNOWN_ANALYST. */
+enum status ledger_find(struct ledger *l, struct arena *a,
+                        const struct ledger_request *r, const struct price *p,
+                        struct ledger_found *out, struct err *err) WARN_UNUSED;
+
+/* --- the owner's settings ------------------------------------------------- */
+
+enum status ledger_unlock(struct ledger *l, struct str dataset,
+                          struct err *err) WARN_UNUSED;
+/* Owner: from now on this policy and these limits. E_POLICY_CHANGED if
+ * something is spent and the sums would not mean the same. `limits` NULL:
+ * they stay. */
+enum status ledger_bind(struct ledger *l, struct str dataset,
+                        const struct ledger_policy *policy,
+                        const struct ledger_limits *limits,
+                        struct err *err) WARN_UNUSED;
+/* Fits the policy what the data set is bound to? E_POLICY_CHANGED. */
+enum status ledger_bound(struct ledger *l, struct str dataset,
+                         const struct ledger_policy *policy,
+                         struct err *err) WARN_UNUSED;
+enum status ledger_limits(struct ledger *l, struct arena *a, struct str dataset,
+                          struct ledger_limits *out,
+                          struct err *err) WARN_UNUSED;
+
+struct ledger_state {
+    uint64_t locked; /* number of the hold; 0: not locked */
+    uint64_t unlocks;
+    uint64_t in_flight;       /* held, neither answered nor locked */
+    struct str reason;        /* of the lock; for the owner */
+    struct str unnoised_bits; /* decimal, rounded up */
+    struct str least_price;   /* exact */
+    struct str version;       /* the newest valid sealed one, or live */
+    struct str policy;        /* SHA-256 of its text; empty: not bound */
+    bool open;
+    struct ledger_head head;
+};
+enum status ledger_state(struct ledger *l, struct arena *a, struct str dataset,
+                         struct ledger_state *out, struct err *err) WARN_UNUSED;
+
+/* --- versions of the data ------------------------------------------------- */
+
+struct ledger_seal {
+    struct str dataset, source;
+    struct str version;     /* NAME; of an implicit seal its fingerprint */
+    struct str fingerprint; /* of ledger_fingerprint; never shown */
+    struct str constraints; /* SHA-256 of the canonical list that was checked */
+    struct str copy;        /* file of seal --out; empty: none */
+    bool explicit_, valid;
+    struct str at; /* out: UTC */
+};
+/* HMAC-SHA-256 of a hash of content under the key in FILE.key (made when first
+ * needed, 0600). PRIVACY: a plain hash would let whoever knows all rows but
+ * one try that one. */
+enum status ledger_fingerprint(struct ledger *l, const void *hash, size_t n,
+                               char out[SHA256_HEX],
+                               struct err *err) WARN_UNUSED;
+/* E_VALUE if the data set has this version with other content: a version is
+ * one content for good. The same again changes nothing. */
+enum status ledger_seal_put(struct ledger *l, const struct ledger_seal *s,
+                            struct err *err) WARN_UNUSED;
+/* By name (version not empty), else the newest valid explicit one of the
+ * source. *out_found: is there one? */
+enum status ledger_seal_get(struct ledger *l, struct arena *a,
+                            struct str dataset, struct str source,
+                            struct str version, struct ledger_seal *out,
+                            bool *out_found, struct err *err) WARN_UNUSED;
+/* By content and what was checked on it: the newest, explicit ones first. */
+enum status ledger_seal_find(struct ledger *l, struct arena *a,
+                             struct str dataset, struct str source,
+                             struct str fingerprint, struct str constraints,
+                             struct ledger_seal *out, bool *out_found,
+                             struct err *err) WARN_UNUSED;
+
+/* --- balances ------------------------------------------------------------- */
 
 struct ledger_balance {
     enum composition composition;
@@ -58,35 +266,6 @@ struct ledger_balance {
 };
 void balance_init(struct ledger_balance *b);
 void balance_fini(struct ledger_balance *b);
-
-/* Creates the file (mode 0600) with a budget for dataset ""; fails if it
- * exists. All or nothing, also when killed. */
-enum status ledger_create(const char *path, enum composition c,
-                          mpq_srcptr epsilon, mpq_srcptr delta,
-                          struct err *err) WARN_UNUSED;
-/* E_LEDGER if it is missing, a symbolic link, writable by others, or not a
- * ledger; nothing is changed then. */
-enum status ledger_open(struct mem *m, const char *path, struct ledger **out,
-                        struct err *err) WARN_UNUSED;
-void ledger_close(struct ledger *l); /* NULL allowed */
-
-/* Would a hold succeed now? E_BUDGET as ledger_hold; changes nothing. */
-enum status ledger_afford(struct ledger *l, const struct ledger_request *r,
-                          const struct price *p, struct err *err) WARN_UNUSED;
-/* Reserves the price, durably, or E_BUDGET with spent, asked and remaining
- * and nothing changed. The receipt (an id) lives in `a`. */
-enum status ledger_hold(struct ledger *l, struct arena *a,
-                        const struct ledger_request *r, const struct price *p,
-                        struct str *out_receipt, struct err *err) WARN_UNUSED;
-/* Stores the answer (JSON text). Once per receipt. */
-enum status ledger_commit(struct ledger *l, struct str receipt,
-                          struct str answer, struct err *err) WARN_UNUSED;
-/* The newest committed answer to the same request at the same price; p NULL
- * in *out_answer when there is none. */
-enum status ledger_find(struct ledger *l, struct arena *a,
-                        const struct ledger_request *r, const struct price *p,
-                        struct str *out_answer, struct str *out_receipt,
-                        struct err *err) WARN_UNUSED;
 
 /* The budget of the dataset, or the analyst's cap where one was granted and
  * analyst is not empty. E_NAME if there is no such dataset. */
@@ -105,9 +284,10 @@ enum status ledger_grant(struct ledger *l, struct str dataset,
                          mpq_srcptr delta, struct err *err) WARN_UNUSED;
 
 struct ledger_entry {
-    uint64_t id;
-    struct str receipt, dataset, analyst, query, mechanism, version;
+    uint64_t id, hold;
+    struct str receipt, dataset, analyst, query, mechanism, version, sql;
     struct str epsilon, delta, rho; /* exact texts */
+    struct str state;               /* held, committed, locked, void */
     bool committed;
     struct str held_at, committed_at; /* UTC, ISO 8601 */
     struct str answer;                /* JSON; empty while held */
@@ -119,8 +299,14 @@ enum status ledger_history(struct ledger *l, struct str dataset,
                                                const struct ledger_entry *e,
                                                struct err *err),
                            void *ctx, struct err *err) WARN_UNUSED;
-/* Checks invariants 1 to 4 on the whole file. */
+/* Checks the invariants on the whole file, and the chain. */
 enum status ledger_verify(struct ledger *l, struct err *err) WARN_UNUSED;
+/* E_ROLLBACK unless the chain passes through this head. */
+enum status ledger_verify_head(struct ledger *l, const struct ledger_head *h,
+                               struct err *err) WARN_UNUSED;
+/* Reads "12:9f86d0..."; E_VALUE. */
+enum status ledger_head_read(struct str text, struct ledger_head *out,
+                             struct err *err) WARN_UNUSED;
 
 /* epsilon such that rho-zCDP implies (epsilon, delta)-DP, rounded up;
  * 0 < delta < 1. */

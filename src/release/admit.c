@@ -115,24 +115,27 @@ static enum status try_entropy(struct err *err)
 
 /* --- the budget ----------------------------------------------------------- */
 
+enum status release_charges(struct release *r, struct ledger_charge **out,
+                            size_t *n, struct err *err)
+{
+    *out = NEWS(&r->p.arena, struct ledger_charge, r->p.n_counts);
+    *n = 0;
+    if (!*out)
+        return err_nomem(err);
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        if (release_charged(&r->counts[i]))
+            (*out)[(*n)++] = (struct ledger_charge){&r->counts[i].request,
+                                                    &r->priced[i].choice.price};
+    return OK;
+}
+
 /* All counts, or none. */
 static enum status afford(struct release *r, struct err *err)
 {
-    struct price sum;
-    const struct ledger_request *request = NULL;
-    price_init(&sum);
-    for (size_t i = 0; i < r->p.n_counts; i++) {
-        const struct price *one = &r->priced[i].choice.price;
-        if (!release_charged(&r->counts[i]))
-            continue;
-        request = &r->counts[i].request;
-        mpq_add(sum.epsilon, sum.epsilon, one->epsilon);
-        mpq_add(sum.delta, sum.delta, one->delta);
-        mpq_add(sum.rho, sum.rho, one->rho);
-    }
-    enum status s = request ? ledger_afford(r->ledger, request, &sum, err) : OK;
-    price_fini(&sum);
-    return s;
+    struct ledger_charge *c = NULL;
+    size_t n = 0;
+    TRY(release_charges(r, &c, &n, err));
+    return ledger_afford(r->ledger, c, n, &r->policy, err);
 }
 
 /* PRIVACY: what a smooth sensitivity is refused for depends on the query and

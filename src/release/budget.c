@@ -1,9 +1,11 @@
-/* The commands of the ledger: init, show, history, grant. */
-#include "release/answer.h"
+/* The commands of the ledger that its owner runs: init, grant, bind, unlock,
+ * verify, adopt. */
+#include "release/budget.h"
+
+#include "release/binding.h"
 #include "release/release.h"
 
-static enum status ledger_path(struct session *s, const char **out,
-                               struct err *err)
+enum status budget_path(struct session *s, const char **out, struct err *err)
 {
     if (!s->opt.ledger.n) {
         err_set(err, E_USAGE, "no ledger was given");
@@ -14,12 +16,13 @@ static enum status ledger_path(struct session *s, const char **out,
     return OK;
 }
 
-static enum status open_it(struct session *s, struct ledger **out,
-                           struct err *err)
+enum status budget_open(struct session *s, bool read_only, struct ledger **out,
+                        struct err *err)
 {
     const char *path;
-    TRY(ledger_path(s, &path, err));
-    return ledger_open(&s->mem, path, out, err);
+    struct ledger_access access = {read_only, s->opt.anchor.p};
+    TRY(budget_path(s, &path, err));
+    return ledger_open(&s->mem, path, &access, out, err);
 }
 
 /* --- init ----------------------------------------------------------------- */
@@ -36,50 +39,73 @@ static enum status read_composition(struct session *s, enum composition *out,
     return OK;
 }
 
-/* Options win; else the budget of the policy file. */
-static enum status read_total(struct session *s, struct guarantee *g,
-                              struct err *err)
+/* The catalogue is part of the policy: without the source it is not known
+ * whole, and the first release binds what it must. */
+static bool binds(const struct options *o)
 {
-    struct prepared p;
-    prepared_init(&p, s);
-    enum status st = prepare_budget(&p, err);
-    struct str e = s->opt.epsilon.p ? s->opt.epsilon : p.schema.epsilon;
-    struct str d = s->opt.delta.p ? s->opt.delta : p.schema.delta;
-    if (st == OK)
-        st = choose_guarantee(e.n ? e : s->opt.epsilon, d, (struct str){0}, g,
-                              err);
-    prepared_fini(&p);
-    return st;
+    return o->db.n || o->tables.n;
 }
 
-static enum status init(struct session *s, struct guarantee *g,
-                        struct result *out, struct err *err)
+/* Options win; else the budget of the policy file. */
+static enum status read_total(struct prepared *p, struct guarantee *g,
+                              struct err *err)
 {
-    const char *path;
-    enum composition c;
-    TRY(ledger_path(s, &path, err));
-    TRY(read_composition(s, &c, err));
-    TRY(read_total(s, g, err));
-    if (c == COMPOSE_ZCDP && !mpq_sgn(g->delta))
-        return err_set(err, E_USAGE, "composition zcdp needs --delta");
-    TRY(ledger_create(path, c, g->epsilon, g->delta, err));
+    const struct options *o = &p->session->opt;
+    TRY(binds(o) ? prepare_schema(p, SOURCE_REQUIRED, err)
+                 : prepare_budget(p, err));
+    struct str e = o->epsilon.p ? o->epsilon : p->schema.epsilon;
+    struct str d = o->delta.p ? o->delta : p->schema.delta;
+    return choose_guarantee(e.n ? e : o->epsilon, d, (struct str){0}, g, err);
+}
+
+static void say_made(const char *path, const struct ledger_spec *spec,
+                     struct result *out)
+{
     struct json j;
     json_init(&j, &out->json);
     json_begin(&j, '{');
     json_key(&j, "ledger");
     json_cstr(&j, path);
     json_key(&j, "epsilon");
-    json_rat(&j, g->epsilon, false);
+    json_rat(&j, spec->epsilon, false);
     json_key(&j, "delta");
-    json_rat(&j, g->delta, false);
+    json_rat(&j, spec->delta, false);
     json_key(&j, "composition");
-    json_cstr(&j, c == COMPOSE_ZCDP ? "zcdp" : "sum");
+    json_cstr(&j, spec->composition == COMPOSE_ZCDP ? "zcdp" : "sum");
+    json_key(&j, "bound");
+    json_bool(&j, spec->policy);
     json_end(&j, '}');
     sb_printf(&out->text, "made ledger %s with epsilon ", path);
-    text_rat(&out->text, g->epsilon, false);
+    text_rat(&out->text, spec->epsilon, false);
     sb_cstr(&out->text, " and delta ");
-    text_rat(&out->text, g->delta, false);
-    sb_cstr(&out->text, "\n");
+    text_rat(&out->text, spec->delta, false);
+    sb_cstr(&out->text, spec->policy ? ", bound to this policy\n" : "\n");
+}
+
+static enum status init(struct prepared *p, struct guarantee *g,
+                        struct result *out, struct err *err)
+{
+    const char *path;
+    const struct options *o = &p->session->opt;
+    struct ledger_policy policy;
+    struct ledger_spec spec = {
+        .epsilon = g->epsilon,
+        .delta = g->delta,
+        .open = o->open,
+        .limits = {.least_price = o->least_price},
+        .anchor = o->anchor.p,
+    };
+    TRY(budget_path(p->session, &path, err));
+    TRY(read_composition(p->session, &spec.composition, err));
+    TRY(read_total(p, g, err));
+    if (spec.composition == COMPOSE_ZCDP && !mpq_sgn(g->delta))
+        return err_set(err, E_USAGE, "composition zcdp needs --delta");
+    if (binds(o)) {
+        TRY(binding_of(p, &policy, err));
+        spec.policy = &policy;
+    }
+    TRY(ledger_create(path, &spec, err));
+    say_made(path, &spec, out);
     return OK;
 }
 
@@ -87,204 +113,13 @@ enum status ask_budget_init(struct session *s, struct str query,
                             struct result *out, struct err *err)
 {
     struct guarantee g;
+    struct prepared p;
     (void)query;
     guarantee_init(&g);
-    enum status st = init(s, &g, out, err);
+    prepared_init(&p, s);
+    enum status st = init(&p, &g, out, err);
+    prepared_fini(&p);
     guarantee_fini(&g);
-    return st;
-}
-
-/* --- show ----------------------------------------------------------------- */
-
-static void balance_json(struct sb *b, const struct session *s,
-                         const struct ledger_balance *x, mpq_srcptr left,
-                         mpq_srcptr delta_left)
-{
-    struct json j;
-    json_init(&j, b);
-    json_begin(&j, '{');
-    json_key(&j, "dataset");
-    json_str(&j, s->opt.dataset);
-    json_key(&j, "analyst");
-    if (x->capped)
-        json_str(&j, s->opt.analyst);
-    else
-        json_null(&j);
-    json_key(&j, "composition");
-    json_cstr(&j, x->composition == COMPOSE_ZCDP ? "zcdp" : "sum");
-    const struct {
-        const char *key;
-        mpq_srcptr v;
-        bool up;
-    } rows[] = {
-        {"epsilon", x->epsilon_total, false},
-        {"spent", x->epsilon_spent, true},
-        {"remaining", left, false},
-        {"delta", x->delta_total, false},
-        {"delta_spent", x->delta_spent, true},
-        {"delta_remaining", delta_left, false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        json_key(&j, rows[i].key);
-        json_rat(&j, rows[i].v, rows[i].up);
-    }
-    json_key(&j, "committed");
-    json_u128(&j, x->n_committed);
-    json_key(&j, "held");
-    json_u128(&j, x->n_held);
-    json_end(&j, '}');
-}
-
-static void balance_text(struct sb *b, const struct ledger_balance *x,
-                         mpq_srcptr left, mpq_srcptr delta_left)
-{
-    const struct {
-        const char *name;
-        mpq_srcptr total, spent, left;
-    } rows[] = {
-        {"epsilon", x->epsilon_total, x->epsilon_spent, left},
-        {"delta", x->delta_total, x->delta_spent, delta_left},
-    };
-    for (size_t i = 0; i < 2; i++) {
-        sb_printf(b, "%-10sspent ", rows[i].name);
-        text_rat(b, rows[i].spent, true);
-        sb_cstr(b, " of ");
-        text_rat(b, rows[i].total, false);
-        sb_cstr(b, ", ");
-        text_rat(b, rows[i].left, false);
-        sb_cstr(b, " remains\n");
-    }
-    sb_printf(b, "releases  %llu answered, %llu held without an answer\n",
-              (unsigned long long)x->n_committed,
-              (unsigned long long)x->n_held);
-}
-
-static enum status show(struct session *s, struct ledger *l, struct result *out,
-                        struct err *err)
-{
-    struct ledger_balance x;
-    mpq_t left, delta_left;
-    TRY(ledger_verify(l, err));
-    balance_init(&x);
-    mpq_inits(left, delta_left, NULL);
-    enum status st = ledger_balance(l, s->opt.dataset, s->opt.analyst, &x, err);
-    if (st == OK)
-        st = ledger_count(l, s->opt.dataset, s->opt.analyst, &x, err);
-    if (st == OK) {
-        mpq_sub(left, x.epsilon_total, x.epsilon_spent);
-        mpq_sub(delta_left, x.delta_total, x.delta_spent);
-        balance_json(&out->json, s, &x, left, delta_left);
-        balance_text(&out->text, &x, left, delta_left);
-    }
-    mpq_clears(left, delta_left, NULL);
-    balance_fini(&x);
-    return st;
-}
-
-enum status ask_budget_show(struct session *s, struct str query,
-                            struct result *out, struct err *err)
-{
-    struct ledger *l = NULL;
-    (void)query;
-    TRY(open_it(s, &l, err));
-    enum status st = show(s, l, out, err);
-    ledger_close(l);
-    return st;
-}
-
-/* --- history -------------------------------------------------------------- */
-
-struct history {
-    struct json json;
-    struct result *out;
-    struct str analyst; /* only of this one; empty: of all */
-    size_t n;
-};
-
-/* What it gave: a number, or how many. */
-static void entry_answer(struct sb *b, const struct ledger_entry *e)
-{
-    struct answer x = {0};
-    struct err ignored;
-    err_clear(&ignored);
-    if (!e->committed)
-        sb_cstr(b, "held without an answer");
-    else if (answer_read(b->arena, e->answer, &x, &ignored) != OK)
-        sb_cstr(b, "answered");
-    else if (x.numbers.n == 1 && !x.keys.n)
-        sb_printf(b, "answer %.*s", PSTR(x.numbers.p[0]));
-    else
-        sb_printf(b, "%zu answers", x.numbers.n);
-}
-
-static void entry_text(struct sb *b, const struct ledger_entry *e)
-{
-    bool rho = !str_is(e->rho, "0");
-    sb_printf(b, "%.*s  %s %.*s", PSTR(e->held_at), rho ? "rho" : "epsilon",
-              PSTR(rho ? e->rho : e->epsilon));
-    if (!rho && !str_is(e->delta, "0"))
-        sb_printf(b, ", delta %.*s", PSTR(e->delta));
-    sb_cstr(b, "  ");
-    entry_answer(b, e);
-    if (e->dataset.n)
-        sb_printf(b, "  dataset %.*s", PSTR(e->dataset));
-    if (e->analyst.n)
-        sb_printf(b, "  by %.*s", PSTR(e->analyst));
-    sb_printf(b, "  %.*s  %.*s\n", PSTR(e->receipt), PSTR(e->query));
-}
-
-static enum status add_entry(void *ctx, const struct ledger_entry *e,
-                             struct err *err)
-{
-    struct history *h = ctx;
-    struct json *j = &h->json;
-    if (h->analyst.n && !str_eq(h->analyst, e->analyst))
-        return OK;
-    const struct {
-        const char *key;
-        struct str v;
-    } texts[] = {
-        {"receipt", e->receipt},     {"dataset", e->dataset},
-        {"analyst", e->analyst},     {"query", e->query},
-        {"mechanism", e->mechanism}, {"epsilon", e->epsilon},
-        {"delta", e->delta},         {"rho", e->rho},
-        {"held_at", e->held_at},     {"committed_at", e->committed_at},
-    };
-    json_begin(j, '{');
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        json_key(j, texts[i].key);
-        json_str(j, texts[i].v);
-    }
-    json_key(j, "state");
-    json_cstr(j, e->committed ? "committed" : "held");
-    json_key(j, "answer");
-    if (e->answer.n)
-        json_raw(j, e->answer);
-    else
-        json_null(j);
-    json_end(j, '}');
-    entry_text(&h->out->text, e);
-    h->n++;
-    return h->out->json.failed || h->out->text.failed ? err_nomem(err) : OK;
-}
-
-enum status ask_budget_history(struct session *s, struct str query,
-                               struct result *out, struct err *err)
-{
-    struct ledger *l = NULL;
-    struct history h = {.out = out, .analyst = s->opt.analyst};
-    (void)query;
-    TRY(open_it(s, &l, err));
-    json_init(&h.json, &out->json);
-    json_begin(&h.json, '{');
-    json_key(&h.json, "history");
-    json_begin(&h.json, '[');
-    enum status st = ledger_history(l, s->opt.dataset, add_entry, &h, err);
-    json_end(&h.json, ']');
-    json_end(&h.json, '}');
-    if (!h.n)
-        sb_cstr(&out->text, "nothing was spent yet\n");
-    ledger_close(l);
     return st;
 }
 
@@ -300,13 +135,94 @@ enum status ask_budget_grant(struct session *s, struct str query,
     enum status st = choose_guarantee(s->opt.epsilon, s->opt.delta,
                                       (struct str){0}, &g, err);
     if (st == OK)
-        st = open_it(s, &l, err);
+        st = budget_open(s, false, &l, err);
     if (st == OK)
         st = ledger_grant(l, s->opt.dataset, s->opt.analyst, g.epsilon, g.delta,
                           err);
     if (st == OK)
-        st = show(s, l, out, err);
+        st = budget_balance(s, l, out, err);
     ledger_close(l);
     guarantee_fini(&g);
+    return st;
+}
+
+/* --- bind ----------------------------------------------------------------- */
+
+static enum status bind(struct prepared *p, struct result *out, struct err *err)
+{
+    struct ledger *l = NULL;
+    struct ledger_policy policy;
+    struct session *s = p->session;
+    TRY(prepare_schema(p, SOURCE_REQUIRED, err));
+    TRY(binding_of(p, &policy, err));
+    TRY(budget_open(s, false, &l, err));
+    enum status st = ledger_bind(l, s->opt.dataset, &policy, NULL, err);
+    if (st == OK)
+        st = budget_balance(s, l, out, err);
+    ledger_close(l);
+    return st;
+}
+
+enum status ask_budget_bind(struct session *s, struct str query,
+                            struct result *out, struct err *err)
+{
+    struct prepared p;
+    (void)query;
+    prepared_init(&p, s);
+    enum status st = bind(&p, out, err);
+    prepared_fini(&p);
+    return st;
+}
+
+/* --- unlock, verify, adopt -------------------------------------------------
+ */
+
+enum status ask_budget_unlock(struct session *s, struct str query,
+                              struct result *out, struct err *err)
+{
+    struct ledger *l = NULL;
+    (void)query;
+    TRY(budget_open(s, false, &l, err));
+    enum status st = ledger_unlock(l, s->opt.dataset, err);
+    if (st == OK)
+        st = budget_balance(s, l, out, err);
+    ledger_close(l);
+    return st;
+}
+
+static enum status verify(struct session *s, struct ledger *l, struct err *err)
+{
+    struct ledger_head head;
+    TRY(ledger_verify(l, err));
+    if (!s->opt.head.n)
+        return OK;
+    TRY(ledger_head_read(s->opt.head, &head, err));
+    return ledger_verify_head(l, &head, err);
+}
+
+enum status ask_budget_verify(struct session *s, struct str query,
+                              struct result *out, struct err *err)
+{
+    struct ledger *l = NULL;
+    (void)query;
+    TRY(budget_open(s, true, &l, err));
+    enum status st = verify(s, l, err);
+    if (st == OK)
+        st = budget_balance(s, l, out, err);
+    ledger_close(l);
+    return st;
+}
+
+enum status ask_budget_adopt(struct session *s, struct str query,
+                             struct result *out, struct err *err)
+{
+    const char *path;
+    struct ledger *l = NULL;
+    (void)query;
+    TRY(budget_path(s, &path, err));
+    TRY(ledger_adopt(&s->mem, path, s->opt.anchor.p, err));
+    TRY(budget_open(s, true, &l, err));
+    enum status st = budget_balance(s, l, out, err);
+    ledger_close(l);
     return st;
 }

@@ -48,6 +48,7 @@ void choose_price_for_sums(struct choice *c)
     compose_rho_to_epsilon(c->price.rho, c->total.delta, c->price.epsilon);
     mpq_set(c->price.delta, c->total.delta);
     mpq_set_ui(c->price.rho, 0, 1);
+    price_round(&c->price); /* up, to the digits of a price */
 }
 
 static void set_guarantee_text(struct count *q, struct choice *c)

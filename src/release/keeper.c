@@ -159,11 +159,13 @@ static void wait_until_due(const struct release *r)
 
 static enum status hold(struct release *r, struct err *err)
 {
+    struct ledger_charge *c = NULL;
+    size_t n = 0, k = 0;
+    TRY(release_charges(r, &c, &n, err));
+    TRY(ledger_hold(r->ledger, &r->p.arena, c, n, &r->policy, &r->hold, err));
     for (size_t i = 0; i < r->p.n_counts; i++)
         if (release_charged(&r->counts[i]))
-            TRY(ledger_hold(r->ledger, &r->p.arena, &r->counts[i].request,
-                            &r->priced[i].choice.price,
-                            &r->counts[i].answer.receipt, err));
+            r->counts[i].answer.receipt = ledger_hold_receipt(r->hold, k++);
     return OK;
 }
 
@@ -208,18 +210,23 @@ static enum status evaluate(struct release *r, struct str *out, struct err *err)
 static enum status commit(struct release *r, struct str answers, struct sb *out,
                           struct err *err)
 {
-    struct str text;
+    struct str *texts = NEWS(&r->p.arena, struct str, r->p.n_counts), text;
+    size_t n = 0;
+    if (!texts)
+        return err_nomem(err);
     for (size_t i = 0; i < r->p.n_counts; i++) {
         const struct released *x = &r->counts[i];
         if (x->done)
             continue;
         TRY(take_text(&r->p.arena, &answers, &text, err));
         if (release_charged(x))
-            TRY(ledger_commit(r->ledger, x->answer.receipt, text, err));
+            texts[n++] = text;
         put_text(out, x->answer.receipt);
         put_text(out, text);
     }
-    return out->failed ? err_nomem(err) : OK;
+    if (out->failed)
+        return err_nomem(err);
+    return ledger_commit(r->hold, texts, err);
 }
 
 /* PRIVACY: one text for every reason. */
@@ -250,10 +257,12 @@ static enum status held(struct release *r, struct str *out, struct err *err)
         return OK;
     }
     release_log(r, &why);
-    if (s == E_LEDGER_IO) {
+    if (s == E_LEDGER_IO || s == E_LOCKED) {
         *err = why;
         return s;
     }
+    if (ledger_lock(r->hold, str_of(why.message), &why) != OK)
+        release_log(r, &why);
     return locked(err);
 }
 

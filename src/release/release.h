@@ -13,6 +13,7 @@ typedef enum status ask_fn(struct session *s, struct str query,
 
 ask_fn ask_release;
 ask_fn ask_budget_init, ask_budget_show, ask_budget_history, ask_budget_grant;
+ask_fn ask_budget_bind, ask_budget_unlock, ask_budget_verify, ask_budget_adopt;
 
 /* The error as {"error": {...}}. */
 void report_error_json(struct sb *out, const struct err *e);

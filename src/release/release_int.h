@@ -7,14 +7,17 @@
 #define RELEASE_RELEASE_INT_H
 
 #include "release/answer.h"
+#include "release/binding.h"
 #include "release/evaluate.h"
 
 struct release {
     struct session *session;
-    struct prepared p;       /* the request: schema, source, counts */
-    struct priced *priced;   /* p.n_counts of them; NULL before */
-    struct released *counts; /* as many: requests to the ledger, answers */
-    struct ledger *ledger;   /* NULL: nothing is to be paid, or not open */
+    struct prepared p;           /* the request: schema, source, counts */
+    struct priced *priced;       /* p.n_counts of them; NULL before */
+    struct released *counts;     /* as many: requests to the ledger, answers */
+    struct ledger *ledger;       /* NULL: nothing is to be paid, or not open */
+    struct ledger_policy policy; /* that the prices are for */
+    struct ledger_hold *hold;    /* NULL: nothing is paid yet */
     struct budget_view budget;
     struct evaluated data; /* private rows */
     /* CLOCK_MONOTONIC nanoseconds: when the question came, when the reply is
@@ -44,6 +47,9 @@ bool release_charged(const struct released *x);
  * engine, what a server's planner refuses, random bytes, the budget. It closes
  * the source. */
 enum status release_admit(struct release *r, struct err *err) WARN_UNUSED;
+/* The counts that are paid for, in their order. */
+enum status release_charges(struct release *r, struct ledger_charge **out,
+                            size_t *n, struct err *err) WARN_UNUSED;
 /* What the noise hangs on: columns, types and keys of the tables asked. */
 enum status release_catalogue(struct release *r, struct str *out,
                               struct err *err) WARN_UNUSED;

@@ -108,6 +108,7 @@ static enum status make_requests(struct release *r, struct err *err)
             .mechanism = str_of(choice_mechanism(&x->c->choice)),
             .settings = settings(x->c),
             .version = version,
+            .sql = r->p.text,
         };
         if (!x->request.query.p || !x->request.settings.p)
             return err_nomem(err);
@@ -128,7 +129,8 @@ static bool all_exact(const struct release *r)
 enum status release_open_ledger(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
-    TRY(ledger_open(&r->session->mem, o->ledger.p, &r->ledger, err));
+    struct ledger_access access = {.anchor = o->anchor.p};
+    TRY(ledger_open(&r->session->mem, o->ledger.p, &access, &r->ledger, err));
     return ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
                           err);
 }
@@ -143,6 +145,7 @@ static enum status open_ledger(struct release *r, struct err *err)
                       "dpcount budget init --ledger FILE --epsilon E");
         return E_USAGE;
     }
+    TRY(binding_of(&r->p, &r->policy, err));
     TRY(release_open_ledger(r, err));
     if (r->budget.balance.composition == COMPOSE_SUM)
         for (size_t i = 0; i < r->p.n_counts; i++)
@@ -177,20 +180,20 @@ static size_t n_answers(const struct released *x)
 static enum status stored_answer(struct release *r, struct released *x,
                                  struct err *err)
 {
-    struct str text, receipt;
+    struct ledger_found found;
     if (r->session->opt.fresh || x->c->choice.exact)
         return OK;
     TRY(ledger_find(r->ledger, &r->p.arena, &x->request, &x->c->choice.price,
-                    &text, &receipt, err));
-    if (!text.p)
+                    &found, err));
+    if (!found.answer.p)
         return OK;
-    TRY(answer_read(&r->p.arena, text, &x->answer, err));
+    TRY(answer_read(&r->p.arena, found.answer, &x->answer, err));
     if (x->answer.numbers.n != n_answers(x) ||
         (x->answer.keys.n && !x->c->keys.found) ||
         x->answer.thresholds.n != x->c->choice.elected)
         return err_set(err, E_LEDGER,
                        "the ledger holds an answer to another question");
-    x->answer.receipt = receipt;
+    x->answer.receipt = found.receipt;
     x->answer.repeated = true;
     x->done = true;
     return OK;

@@ -18,7 +18,7 @@
 
 #include "harness/crash_vfs.h"
 #include "harness/scratch.h"
-#include "ledger/ledger.h"
+#include "harness/ledger_kit.h"
 
 enum { ROUNDS = 4, TOTAL = 3 }; /* the last round finds no budget */
 
@@ -46,16 +46,16 @@ static void child(enum crash_mode mode, long at)
     arena_init(&a, &mem);
     price_init(&p);
     mpq_set_ui(p.epsilon, 1, 1);
-    if (ledger_open(&mem, path, &l, &err) != OK) {
+    if (kit_open(&mem, path, &l, &err) != OK) {
         seen->failed++;
         seen->changes = crash_vfs_changes();
         _exit(0);
     }
     for (int i = 0; i < ROUNDS; i++) {
-        struct str receipt;
+        struct ledger_hold *receipt = NULL;
         /* years back, years ahead: nothing may hang on the clock */
         crash_vfs_clock(i % 2 ? -1000000000LL : 1000000000LL);
-        enum status s = ledger_hold(l, &a, &r, &p, &receipt, &err);
+        enum status s = kit_hold(l, &a, &r, &p, &receipt, &err);
         if (s == E_BUDGET)
             seen->refused++;
         else if (s != OK)
@@ -63,8 +63,9 @@ static void child(enum crash_mode mode, long at)
         if (s != OK)
             continue;
         /* the noise would be drawn here */
-        snprintf(seen->receipts[seen->drawn++], 32, "%.*s", PSTR(receipt));
-        if (ledger_commit(l, receipt, STR("{\"answers\": [1]}"), &err) == OK) {
+        snprintf(seen->receipts[seen->drawn++], 32, "%.*s",
+                 PSTR(ledger_hold_receipt(receipt, 0)));
+        if (ledger_commit(receipt, &STR("{\"answers\": [1]}"), &err) == OK) {
             seen->committed[seen->drawn - 1] = true;
             seen->answered++;
         } else {
@@ -101,7 +102,7 @@ static void check_what_is_left(void)
     struct err err;
     struct found f = {0};
     struct ledger_balance b;
-    if (ledger_open(&mem, path, &l, &err) != OK)
+    if (kit_open(&mem, path, &l, &err) != OK)
         fail_msg("%s: %s", err.message, err.detail);
     assert_int_equal(ledger_verify(l, &err), OK);
     assert_int_equal(ledger_history(l, (struct str){0}, look, &f, &err), OK);
@@ -124,7 +125,7 @@ static void fresh_ledger(void)
     assert_int_equal(system(cmd), 0);
     mpq_inits(e, d, NULL);
     mpq_set_ui(e, TOTAL, 1);
-    assert_int_equal(ledger_create(path, COMPOSE_SUM, e, d, &err), OK);
+    assert_int_equal(kit_create(path, COMPOSE_SUM, e, d, &err), OK);
     mpq_clears(e, d, NULL);
     memset(seen, 0, sizeof *seen);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "harness/ledger_kit.h"
 #include "ledger/db.h"
 #include "harness/scratch.h"
 
@@ -39,9 +40,8 @@ static void start(struct fixture *f)
     price_init(&f->p);
     mpq_inits(one, zero, NULL);
     mpq_set_ui(one, 1, 1);
-    assert_int_equal(ledger_create(f->path, COMPOSE_SUM, one, zero, &f->err),
-                     OK);
-    assert_int_equal(ledger_open(&f->mem, f->path, &f->l, &f->err), OK);
+    assert_int_equal(kit_create(f->path, COMPOSE_SUM, one, zero, &f->err), OK);
+    assert_int_equal(kit_open(&f->mem, f->path, &f->l, &f->err), OK);
     assert_int_equal(
         ledger_grant(f->l, STR(""), STR("ann"), one, zero, &f->err), OK);
     sqlite3_exec(f->l->db, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
@@ -62,15 +62,14 @@ static void stop(struct fixture *f)
 
 static enum status call_hold(struct fixture *f)
 {
-    struct str receipt;
-    return ledger_hold(f->l, &f->arena, &ask, &f->p, &receipt, &f->err);
+    struct ledger_hold *receipt = NULL;
+    return kit_hold(f->l, &f->arena, &ask, &f->p, &receipt, &f->err);
 }
 
 static enum status call_find(struct fixture *f)
 {
-    struct str answer, receipt;
-    return ledger_find(f->l, &f->arena, &ask, &f->p, &answer, &receipt,
-                       &f->err);
+    struct ledger_found found;
+    return ledger_find(f->l, &f->arena, &ask, &f->p, &found, &f->err);
 }
 
 static enum status call_balance(struct fixture *f)
@@ -204,11 +203,11 @@ static void other_formats_and_places(void **state)
     struct ledger *l = NULL;
     start(&f);
     sqlite3_exec(f.l->db, "PRAGMA user_version = 9", NULL, NULL, NULL);
-    assert_int_equal(ledger_open(&f.mem, f.path, &l, &f.err), E_LEDGER);
+    assert_int_equal(kit_open(&f.mem, f.path, &l, &f.err), E_LEDGER);
     assert_non_null(strstr(f.err.message, "format 9"));
     assert_null(l);
-    assert_int_equal(ledger_create("/proc/nowhere", COMPOSE_SUM, f.p.epsilon,
-                                   f.p.delta, &f.err),
+    assert_int_equal(kit_create("/proc/nowhere", COMPOSE_SUM, f.p.epsilon,
+                                f.p.delta, &f.err),
                      E_LEDGER);
     assert_non_null(strstr(f.err.message, "could not create"));
     assert_true(f.err.detail[0]);
@@ -250,11 +249,11 @@ static void no_memory_for_the_receipt(void **state)
     for (size_t room = 0; room < 1 << 16; room += 16) {
         struct mem m;
         struct arena a;
-        struct str receipt;
+        struct ledger_hold *receipt = NULL;
         size_t before = charges(&f);
         mem_init(&m, room ? room : 1);
         arena_init(&a, &m);
-        enum status s = ledger_hold(f.l, &a, &ask, &f.p, &receipt, &f.err);
+        enum status s = kit_hold(f.l, &a, &ask, &f.p, &receipt, &f.err);
         arena_fini(&a);
         assert_int_equal(charges(&f), before + (s == OK));
         if (s == OK)

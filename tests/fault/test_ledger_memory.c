@@ -13,7 +13,7 @@
 
 #include "harness/scratch.h"
 #include "harness/sqlite_memory.h"
-#include "ledger/ledger.h"
+#include "harness/ledger_kit.h"
 
 struct fixture {
     char dir[SCRATCH_PATH], path[80];
@@ -37,8 +37,8 @@ static void start(struct fixture *f)
     mpq_inits(f->much, f->none, NULL);
     mpq_set_ui(f->much, 1000, 1);
     assert_int_equal(
-        ledger_create(f->path, COMPOSE_SUM, f->much, f->none, &f->err), OK);
-    assert_int_equal(ledger_open(&f->mem, f->path, &f->l, &f->err), OK);
+        kit_create(f->path, COMPOSE_SUM, f->much, f->none, &f->err), OK);
+    assert_int_equal(kit_open(&f->mem, f->path, &f->l, &f->err), OK);
 }
 
 static void stop(struct fixture *f)
@@ -53,10 +53,10 @@ static void stop(struct fixture *f)
 
 static enum status hold(struct fixture *f, struct str analyst)
 {
-    struct str receipt;
+    struct ledger_hold *receipt = NULL;
     struct ledger_request r = {
         .analyst = analyst, .query = STR("Q"), .mechanism = STR("m")};
-    return ledger_hold(f->l, &f->arena, &r, &f->p, &receipt, &f->err);
+    return kit_hold(f->l, &f->arena, &r, &f->p, &receipt, &f->err);
 }
 
 static enum status grant(struct fixture *f, struct str analyst)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "harness/ledger_kit.h"
 #include "ledger/db.h"
 #include "harness/scratch.h"
 
@@ -54,7 +55,7 @@ static int opened(sqlite3 *db, const char **message, const void *api)
 
 static enum status create(void)
 {
-    return ledger_create(path, COMPOSE_SUM, one, zero, &err);
+    return kit_create(path, COMPOSE_SUM, one, zero, &err);
 }
 
 static void remove_all(void)
@@ -74,7 +75,7 @@ static int files(void)
 static void is_sound(void)
 {
     struct ledger *l;
-    assert_int_equal(ledger_open(&mem, path, &l, &err), OK);
+    assert_int_equal(kit_open(&mem, path, &l, &err), OK);
     assert_int_equal(ledger_verify(l, &err), OK);
     ledger_close(l);
     assert_int_equal(atomic_load(&mem.used), 0);
@@ -93,7 +94,7 @@ static void stopped_while_opening(void **state)
         struct ledger *l = NULL;
         mode = STOP;
         steps = n;
-        s = ledger_open(&mem, path, &l, &err);
+        s = kit_open(&mem, path, &l, &err);
         mode = NOTHING;
         if (s != OK) {
             failures++;
@@ -137,7 +138,7 @@ static void no_file_can_be_opened(void **state)
     none = old;
     none.rlim_cur = 0;
     setrlimit(RLIMIT_NOFILE, &none);
-    enum status s = ledger_open(&mem, path, &l, &err);
+    enum status s = kit_open(&mem, path, &l, &err);
     setrlimit(RLIMIT_NOFILE, &old);
     assert_int_equal(s, E_LEDGER_IO);
     assert_string_equal(err.message, "could not open the ledger");
@@ -183,13 +184,13 @@ static void no_memory_for_the_receipt(void **state)
     struct price p;
     remove_all();
     assert_int_equal(create(), OK);
-    assert_int_equal(ledger_open(&mem, path, &l, &err), OK);
+    assert_int_equal(kit_open(&mem, path, &l, &err), OK);
     price_init(&p);
     mpq_set_ui(p.epsilon, 1, 1000);
     bool charged = false, told = false;
     for (size_t room = 0; !charged && room < 4000; room += 16) {
         struct arena a;
-        struct str receipt;
+        struct ledger_hold *receipt = NULL;
         struct ledger_balance b;
         arena_init(&a, &mem);
         arena_alloc(&a, 1);
@@ -202,7 +203,7 @@ static void no_memory_for_the_receipt(void **state)
         arena_alloc(&a, 1);
         arena_alloc(&a, n - room);
         atomic_store(&mem.fail_after, 0);
-        enum status s = ledger_hold(l, &a, &ask, &p, &receipt, &err);
+        enum status s = kit_hold(l, &a, &ask, &p, &receipt, &err);
         atomic_store(&mem.fail_after, -1);
         told |= s == E_NOMEM;
         charged = s == OK;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "ledger/ledger.h"
+#include "harness/ledger_kit.h"
 #include "release/release.h"
 #include "harness/scratch.h"
 
@@ -47,7 +47,7 @@ static uint64_t charges(bool *out_ok)
     struct ledger_balance b;
     mem_init(&m, 0);
     balance_init(&b);
-    assert_int_equal(ledger_open(&m, path, &l, &err), OK);
+    assert_int_equal(kit_open(&m, path, &l, &err), OK);
     *out_ok = ledger_verify(l, &err) == OK;
     assert_int_equal(ledger_balance(l, STR(""), STR(""), &b, &err), OK);
     assert_int_equal(ledger_count(l, STR(""), STR(""), &b, &err), OK);

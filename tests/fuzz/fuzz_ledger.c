@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "ledger/ledger.h"
+#include "harness/ledger_kit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -87,7 +87,7 @@ static void put_sound(enum composition c)
     }
     mpq_init(half);
     mpq_set_ui(half, 1, 2);
-    if (ledger_create(path, c, half, half, &err) != OK)
+    if (kit_create(path, c, half, half, &err) != OK)
         exit(1);
     mpq_clear(half);
     FILE *f = fopen(path, "rb");
@@ -99,11 +99,12 @@ static void put_sound(enum composition c)
 static void put_amounts(struct str text)
 {
     static const char *const sql[] = {
-        "UPDATE budget SET epsilon = ?1, delta = ?2, spent_epsilon = ?3,"
+        "UPDATE account SET epsilon = ?1, delta = ?2, spent_epsilon = ?3,"
         " spent_delta = ?4, spent_rho = ?5",
-        "INSERT INTO charge(receipt, dataset, analyst, query, mechanism,"
-        " settings, version, epsilon, delta, rho, state, held_at)"
-        " VALUES('r', '', '', 'q', 'm', '', '', ?1, ?2, ?3, 'held', '')"};
+        "INSERT INTO charged(receipt, hold, dataset, analyst, source, query,"
+        " mechanism, settings, version, sql, epsilon, delta, rho, state,"
+        " held_at) VALUES('r', 1, '', '', '', 'q', 'm', '', '', '', ?1, ?2,"
+        " ?3, 'held', '')"};
     sqlite3 *db = NULL;
     put_sound(str_is(line(&text), "z") ? COMPOSE_ZCDP : COMPOSE_SUM);
     if (sqlite3_open(path, &db) != SQLITE_OK)
@@ -144,7 +145,8 @@ static void use(struct ledger *l, struct arena *a)
     const struct ledger_request r = {.query = STR("Q"), .mechanism = STR("m")};
     struct ledger_balance b;
     struct price p;
-    struct str receipt, answer, found;
+    struct ledger_hold *receipt = NULL;
+    struct ledger_found found;
     struct err err = {0};
     size_t n = 0;
     balance_init(&b);
@@ -154,9 +156,9 @@ static void use(struct ledger *l, struct arena *a)
     said(ledger_balance(l, STR(""), STR(""), &b, &err), &err);
     said(ledger_count(l, STR(""), STR(""), &b, &err), &err);
     said(ledger_history(l, (struct str){0}, seen, &n, &err), &err);
-    said(ledger_find(l, a, &r, &p, &answer, &found, &err), &err);
-    if (said(ledger_hold(l, a, &r, &p, &receipt, &err), &err) == OK) {
-        said(ledger_commit(l, receipt, STR("{}"), &err), &err);
+    said(ledger_find(l, a, &r, &p, &found, &err), &err);
+    if (said(kit_hold(l, a, &r, &p, &receipt, &err), &err) == OK) {
+        said(ledger_commit(receipt, &STR("{}"), &err), &err);
         if (sound && ledger_verify(l, &err) != OK)
             defect("a charge broke a sound ledger");
     }
@@ -178,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put_file(text);
     mem_init(&m, 64 << 20);
     arena_init(&a, &m);
-    if (said(ledger_open(&m, path, &l, &err), &err) == OK)
+    if (said(kit_open(&m, path, &l, &err), &err) == OK)
         use(l, &a);
     ledger_close(l);
     arena_fini(&a);

@@ -1,0 +1,144 @@
+/*
+ * The canonical policy: see binding.h. Tables and constraints are sorted, so
+ * that the order in which they were declared does not matter; texts that could
+ * hold anything carry their length.
+ */
+#include "release/binding.h"
+
+#include <stdlib.h>
+
+static int by_bytes(const void *x, const void *y)
+{
+    return str_cmp(*(const struct str *)x, *(const struct str *)y);
+}
+
+static struct str full_name(struct arena *a, const struct table *t)
+{
+    return t->namespace_.n
+               ? str_printf(a, "%.*s.%.*s", PSTR(t->namespace_), PSTR(t->name))
+               : t->name;
+}
+
+/* Tables that only a query names are nothing that the owner declared. */
+static bool is_bound(const struct table *t)
+{
+    return t->declared && !t->is_refused;
+}
+
+static enum status names_of(struct prepared *p, bool is_private,
+                            const struct str **out, size_t *n, struct err *err)
+{
+    const struct schema *s = &p->schema;
+    struct str *list = NEWS(&p->arena, struct str, s->tables.n + 1);
+    *n = 0;
+    for (size_t i = 0; list && i < s->tables.n; i++) {
+        const struct table *t = &s->tables.p[i];
+        if (is_bound(t) && table_is_private(t) == is_private)
+            list[(*n)++] = full_name(&p->arena, t);
+    }
+    if (!list)
+        return err_nomem(err);
+    qsort(list, *n, sizeof *list, by_bytes);
+    *out = list;
+    return OK;
+}
+
+/* --- the text --------------------------------------------------------------
+ */
+
+static void print_text(struct sb *b, struct str s)
+{
+    sb_printf(b, "%zu:%.*s", s.n, PSTR(s));
+}
+
+static void print_columns(struct sb *b, const struct table *t)
+{
+    for (size_t i = 0; i < t->n_cols; i++) {
+        const struct column *c = &t->cols[i];
+        sb_cstr(b, " column ");
+        print_text(b, c->name);
+        sb_printf(b, " %d%s%s", (int)c->type, c->not_null ? " not null" : "",
+                  c->is_enum ? " enum" : "");
+        for (size_t k = 0; k < c->n_domain; k++) {
+            sb_cstr(b, k ? ", " : " values ");
+            value_print(b, &c->domain[k]);
+        }
+        sb_char(b, '\n');
+    }
+}
+
+static enum status print_degrees(struct sb *b, const struct table *t,
+                                 struct err *err)
+{
+    struct str *lines = NEWS(b->arena, struct str, t->degrees.n + 1);
+    if (!lines)
+        return err_nomem(err);
+    for (size_t i = 0; i < t->degrees.n; i++) {
+        struct sb line;
+        sb_init(&line, b->arena);
+        degree_print(&line, t, &t->degrees.p[i]);
+        sb_cstr(&line, t->degrees.p[i].is_key ? " key" : "");
+        if (line.failed)
+            return err_nomem(err);
+        lines[i] = sb_view(&line);
+    }
+    qsort(lines, t->degrees.n, sizeof *lines, by_bytes);
+    for (size_t i = 0; i < t->degrees.n; i++)
+        sb_printf(b, " %.*s\n", PSTR(lines[i]));
+    return OK;
+}
+
+static enum status print_table(struct sb *b, const struct table *t,
+                               struct err *err)
+{
+    sb_cstr(b, table_is_private(t) ? "private " : "public ");
+    print_text(b, full_name(b->arena, t));
+    sb_char(b, '\n');
+    print_columns(b, t);
+    return print_degrees(b, t, err);
+}
+
+static enum status print_all(struct prepared *p, const struct ledger_policy *x,
+                             struct str *out, struct err *err)
+{
+    const struct schema *s = &p->schema;
+    struct str *parts = NEWS(&p->arena, struct str, s->tables.n + 1);
+    size_t n = 0;
+    struct sb b;
+    if (!parts)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->tables.n; i++) {
+        if (!is_bound(&s->tables.p[i]))
+            continue;
+        sb_init(&b, &p->arena);
+        TRY(print_table(&b, &s->tables.p[i], err));
+        parts[n++] = sb_view(&b);
+        if (b.failed)
+            return err_nomem(err);
+    }
+    qsort(parts, n, sizeof *parts, by_bytes);
+    sb_init(&b, &p->arena);
+    sb_printf(&b, "unit %.*s\nneighbours %.*s\norder %.*s\n", PSTR(x->unit),
+              PSTR(x->neighbours), PSTR(x->order));
+    for (size_t i = 0; i < n; i++)
+        sb_str(&b, parts[i]);
+    *out = sb_view(&b);
+    return b.failed ? err_nomem(err) : OK;
+}
+
+enum status binding_of(struct prepared *p, struct ledger_policy *out,
+                       struct err *err)
+{
+    const struct schema *s = &p->schema;
+    *out = (struct ledger_policy){
+        .unit = STR("row"),
+        .neighbours = s->neighbours == CHANGE_ONE ? STR("change-one")
+                                                  : STR("add-drop-one"),
+        .order = str_printf(&p->arena, "%u", s->order),
+    };
+    if (!out->order.p)
+        return err_nomem(err);
+    TRY(names_of(p, true, &out->private_, &out->n_private, err));
+    TRY(names_of(p, false, &out->public_, &out->n_public, err));
+    return print_all(p, out, &out->text, err);
+}

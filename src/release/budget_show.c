@@ -1,0 +1,270 @@
+/* What the ledger tells: show and history. Reads only. */
+#include "release/budget.h"
+#include "release/release.h"
+
+/* --- show ----------------------------------------------------------------- */
+
+static void state_json(struct json *j, const struct ledger_state *x)
+{
+    json_key(j, "locked");
+    json_bool(j, x->locked != 0);
+    if (x->locked) {
+        json_key(j, "reason");
+        json_str(j, x->reason);
+    }
+    json_key(j, "unlocks");
+    json_u128(j, x->unlocks);
+    json_key(j, "unnoised_bits");
+    json_raw(j, x->unnoised_bits);
+    json_key(j, "least_price");
+    json_str(j, x->least_price);
+    json_key(j, "version");
+    json_str(j, x->version);
+    json_key(j, "open");
+    json_bool(j, x->open);
+    json_key(j, "policy");
+    if (x->policy.n)
+        json_str(j, x->policy);
+    else
+        json_null(j);
+    json_key(j, "head");
+    json_begin(j, '{');
+    json_key(j, "n");
+    json_u128(j, x->head.n);
+    json_key(j, "hash");
+    json_cstr(j, x->head.hash);
+    json_end(j, '}');
+}
+
+static void state_text(struct sb *b, const struct ledger_state *x)
+{
+    if (x->locked)
+        sb_printf(b, "locked    by release %llu: %.*s\n",
+                  (unsigned long long)x->locked, PSTR(x->reason));
+    sb_printf(b,
+              "bits      at most %.*s can have shown without noise, "
+              "%llu unlocks\n",
+              PSTR(x->unnoised_bits), (unsigned long long)x->unlocks);
+    sb_printf(b, "price     at least %.*s for a count\n", PSTR(x->least_price));
+    sb_printf(b, "version   %.*s\n", PSTR(x->version));
+    sb_printf(b, "head      %llu:%s\n", (unsigned long long)x->head.n,
+              x->head.hash);
+}
+
+static void balance_json(struct sb *b, const struct session *s,
+                         const struct ledger_balance *x, mpq_srcptr left,
+                         mpq_srcptr delta_left, const struct ledger_state *st)
+{
+    struct json j;
+    json_init(&j, b);
+    json_begin(&j, '{');
+    json_key(&j, "dataset");
+    json_str(&j, s->opt.dataset);
+    json_key(&j, "analyst");
+    if (x->capped)
+        json_str(&j, s->opt.analyst);
+    else
+        json_null(&j);
+    json_key(&j, "composition");
+    json_cstr(&j, x->composition == COMPOSE_ZCDP ? "zcdp" : "sum");
+    const struct {
+        const char *key;
+        mpq_srcptr v;
+        bool up;
+    } rows[] = {
+        {"epsilon", x->epsilon_total, false},
+        {"spent", x->epsilon_spent, true},
+        {"remaining", left, false},
+        {"delta", x->delta_total, false},
+        {"delta_spent", x->delta_spent, true},
+        {"delta_remaining", delta_left, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_key(&j, rows[i].key);
+        json_rat(&j, rows[i].v, rows[i].up);
+    }
+    json_key(&j, "committed");
+    json_u128(&j, x->n_committed);
+    json_key(&j, "held");
+    json_u128(&j, x->n_held);
+    state_json(&j, st);
+    json_end(&j, '}');
+}
+
+static void balance_text(struct sb *b, const struct ledger_balance *x,
+                         mpq_srcptr left, mpq_srcptr delta_left)
+{
+    const struct {
+        const char *name;
+        mpq_srcptr total, spent, left;
+    } rows[] = {
+        {"epsilon", x->epsilon_total, x->epsilon_spent, left},
+        {"delta", x->delta_total, x->delta_spent, delta_left},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        sb_printf(b, "%-10sspent ", rows[i].name);
+        text_rat(b, rows[i].spent, true);
+        sb_cstr(b, " of ");
+        text_rat(b, rows[i].total, false);
+        sb_cstr(b, ", ");
+        text_rat(b, rows[i].left, false);
+        sb_cstr(b, " remains\n");
+    }
+    sb_printf(b, "releases  %llu answered, %llu held without an answer\n",
+              (unsigned long long)x->n_committed,
+              (unsigned long long)x->n_held);
+}
+
+/* The numbers and, for the owner or whoever has no cap, the state. */
+static enum status read_balance(struct session *s, struct ledger *l,
+                                struct ledger_balance *x,
+                                struct ledger_state *state, struct arena *a,
+                                struct err *err)
+{
+    TRY(ledger_verify(l, err));
+    TRY(ledger_balance(l, s->opt.dataset, s->opt.analyst, x, err));
+    TRY(ledger_count(l, s->opt.dataset, s->opt.analyst, x, err));
+    return ledger_state(l, a, s->opt.dataset, state, err);
+}
+
+enum status budget_balance(struct session *s, struct ledger *l,
+                           struct result *out, struct err *err)
+{
+    struct ledger_balance x;
+    struct ledger_state state;
+    mpq_t left, delta_left;
+    balance_init(&x);
+    mpq_inits(left, delta_left, NULL);
+    enum status st = read_balance(s, l, &x, &state, &out->arena, err);
+    if (st == OK) {
+        mpq_sub(left, x.epsilon_total, x.epsilon_spent);
+        mpq_sub(delta_left, x.delta_total, x.delta_spent);
+        balance_json(&out->json, s, &x, left, delta_left, &state);
+        balance_text(&out->text, &x, left, delta_left);
+        state_text(&out->text, &state);
+    }
+    mpq_clears(left, delta_left, NULL);
+    balance_fini(&x);
+    return st;
+}
+
+enum status ask_budget_show(struct session *s, struct str query,
+                            struct result *out, struct err *err)
+{
+    struct ledger *l = NULL;
+    (void)query;
+    TRY(budget_open(s, true, &l, err));
+    enum status st = budget_balance(s, l, out, err);
+    ledger_close(l);
+    return st;
+}
+
+/* --- history -------------------------------------------------------------- */
+
+struct history {
+    struct json json;
+    struct result *out;
+    struct str analyst; /* only of this one; empty: of all */
+    size_t n;
+};
+
+/* What it gave: a number, or how many. */
+static void entry_answer(struct sb *b, const struct ledger_entry *e)
+{
+    struct answer x = {0};
+    struct err ignored;
+    err_clear(&ignored);
+    if (!e->committed)
+        sb_cstr(b, str_is(e->state, "held")     ? "held without an answer"
+                   : str_is(e->state, "locked") ? "failed and locked"
+                                                : "without an answer");
+    else if (answer_read(b->arena, e->answer, &x, &ignored) != OK)
+        sb_cstr(b, "answered");
+    else if (x.numbers.n == 1 && !x.keys.n)
+        sb_printf(b, "answer %.*s", PSTR(x.numbers.p[0]));
+    else
+        sb_printf(b, "%zu answers", x.numbers.n);
+}
+
+/* As it was asked, with its line ends and control characters as blanks. */
+static void one_line(struct sb *b, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        sb_char(b, (unsigned char)s.p[i] < ' ' || s.p[i] == 127 ? ' ' : s.p[i]);
+}
+
+static void entry_text(struct sb *b, const struct ledger_entry *e)
+{
+    bool rho = !str_is(e->rho, "0");
+    sb_printf(b, "%.*s  %s %.*s", PSTR(e->held_at), rho ? "rho" : "epsilon",
+              PSTR(rho ? e->rho : e->epsilon));
+    if (!rho && !str_is(e->delta, "0"))
+        sb_printf(b, ", delta %.*s", PSTR(e->delta));
+    sb_cstr(b, "  ");
+    entry_answer(b, e);
+    if (e->dataset.n)
+        sb_printf(b, "  dataset %.*s", PSTR(e->dataset));
+    if (e->analyst.n)
+        sb_printf(b, "  by %.*s", PSTR(e->analyst));
+    sb_printf(b, "  %.*s  ", PSTR(e->receipt));
+    one_line(b, e->sql.n ? e->sql : e->query);
+    sb_char(b, '\n');
+}
+
+static enum status add_entry(void *ctx, const struct ledger_entry *e,
+                             struct err *err)
+{
+    struct history *h = ctx;
+    struct json *j = &h->json;
+    if (h->analyst.n && !str_eq(h->analyst, e->analyst))
+        return OK;
+    const struct {
+        const char *key;
+        struct str v;
+    } texts[] = {
+        {"receipt", e->receipt},     {"dataset", e->dataset},
+        {"analyst", e->analyst},     {"sql", e->sql},
+        {"query", e->query},         {"version", e->version},
+        {"mechanism", e->mechanism}, {"epsilon", e->epsilon},
+        {"delta", e->delta},         {"rho", e->rho},
+        {"held_at", e->held_at},     {"committed_at", e->committed_at},
+    };
+    json_begin(j, '{');
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        json_key(j, texts[i].key);
+        json_str(j, texts[i].v);
+    }
+    json_key(j, "state");
+    json_str(j, e->state);
+    json_key(j, "hold");
+    json_u128(j, e->hold);
+    json_key(j, "answer");
+    if (e->answer.n)
+        json_raw(j, e->answer);
+    else
+        json_null(j);
+    json_end(j, '}');
+    entry_text(&h->out->text, e);
+    h->n++;
+    return h->out->json.failed || h->out->text.failed ? err_nomem(err) : OK;
+}
+
+enum status ask_budget_history(struct session *s, struct str query,
+                               struct result *out, struct err *err)
+{
+    struct ledger *l = NULL;
+    struct history h = {.out = out, .analyst = s->opt.analyst};
+    (void)query;
+    TRY(budget_open(s, true, &l, err));
+    json_init(&h.json, &out->json);
+    json_begin(&h.json, '{');
+    json_key(&h.json, "history");
+    json_begin(&h.json, '[');
+    enum status st = ledger_history(l, s->opt.dataset, add_entry, &h, err);
+    json_end(&h.json, ']');
+    json_end(&h.json, '}');
+    if (!h.n)
+        sb_cstr(&out->text, "nothing was spent yet\n");
+    ledger_close(l);
+    return st;
+}
