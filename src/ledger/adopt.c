@@ -89,8 +89,7 @@ static enum status copy_accounts(struct ledger *l, struct arena *a,
 static enum status chain_old(struct ledger *l, struct arena *a, struct err *err)
 {
     int64_t last = 0;
-    TRY(db_number(l->db, "SELECT max(number) FROM hold", (struct str){0}, -1, 0,
-                  &last, err));
+    TRY(db_number(l->db, "SELECT max(number) FROM hold", 0, 0, &last, err));
     for (int64_t i = 1; i <= last; i++) {
         struct arena_mark mark = arena_mark(a);
         struct str text;
@@ -98,7 +97,7 @@ static enum status chain_old(struct ledger *l, struct arena *a, struct err *err)
         TRY(db_number(l->db,
                       "SELECT CASE state WHEN 'committed' THEN 2 ELSE 1 END"
                       " FROM hold WHERE number = ?",
-                      (struct str){0}, i, 0, &state, err));
+                      i, 0, &state, err));
         for (int k = 0; k < state; k++) {
             TRY(chain_hold_text(l, a, i, k, &text, err));
             TRY(chain_add(l, a, k ? "commit" : "hold", text, NULL, err));

@@ -14,11 +14,11 @@ enum status dataset_admits(struct ledger *l, struct str name,
                            struct str analyst, struct err *err)
 {
     int64_t closed = 0, known = 0;
-    TRY(db_number(l->db,
-                  "SELECT 1 FROM account, dataset WHERE account.dataset = ?1"
-                  " AND dataset.name = ?1 AND analyst <> '' AND NOT open"
-                  " LIMIT 1",
-                  name, -1, 0, &closed, err));
+    TRY(db_number_of(l->db,
+                     "SELECT 1 FROM account, dataset WHERE account.dataset = ?1"
+                     " AND dataset.name = ?1 AND analyst <> '' AND NOT open"
+                     " LIMIT 1",
+                     name, 0, &closed, err));
     if (!closed)
         return OK;
     sqlite3_stmt *st = NULL;

@@ -208,11 +208,10 @@ enum status chain_verify(struct ledger *l, struct err *err)
     enum status s = OK;
     int rc;
     genesis(&head);
-    TRY(db_number(l->db, "SELECT count(*) FROM hold", (struct str){0}, -1, 0,
-                  &holds, err));
+    TRY(db_number(l->db, "SELECT count(*) FROM hold", 0, 0, &holds, err));
     TRY(db_number(l->db,
-                  "SELECT count(*) FROM event WHERE kind IN ('hold', 'old')",
-                  (struct str){0}, -1, 0, &events, err));
+                  "SELECT count(*) FROM event WHERE kind IN ('hold', 'old')", 0,
+                  0, &events, err));
     if (holds != events)
         return err_set(err, E_LEDGER, "the ledger's chain misses a hold");
     TRY(db_prepare(l->db,

@@ -239,8 +239,8 @@ static void abandon(const struct ledger_hold *h)
     struct err ignored;
     int64_t there = 0;
     if (h->receipts[0].p &&
-        db_number(l->db, "SELECT 1 FROM charged WHERE receipt = ?",
-                  h->receipts[0], -1, 0, &there, &ignored) == OK &&
+        db_number_of(l->db, "SELECT 1 FROM charged WHERE receipt = ?",
+                     h->receipts[0], 0, &there, &ignored) == OK &&
         there &&
         db_prepare(l->db,
                    "UPDATE hold SET state = 'void', ended_at = " NOW

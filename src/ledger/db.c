@@ -60,23 +60,35 @@ enum status db_step(sqlite3 *db, sqlite3_stmt *st, bool *out, struct err *err)
     return s;
 }
 
-enum status db_number(sqlite3 *db, const char *sql, struct str text, int64_t id,
-                      int64_t none, int64_t *out, struct err *err)
+static enum status one_number(sqlite3 *db, sqlite3_stmt *st, int64_t none,
+                              int64_t *out, struct err *err)
 {
-    sqlite3_stmt *st = NULL;
     bool row = false;
-    int i = 1;
-    TRY(db_prepare(db, sql, &st, err));
-    if (text.p)
-        db_bind(st, i++, text);
-    if (id >= 0)
-        sqlite3_bind_int64(st, i, id);
     TRY(db_step(db, st, &row, err));
     *out = row && sqlite3_column_type(st, 0) != SQLITE_NULL
                ? sqlite3_column_int64(st, 0)
                : none;
     sqlite3_finalize(st);
     return OK;
+}
+
+enum status db_number(sqlite3 *db, const char *sql, int64_t id, int64_t none,
+                      int64_t *out, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    TRY(db_prepare(db, sql, &st, err));
+    if (sqlite3_bind_parameter_count(st))
+        sqlite3_bind_int64(st, 1, id);
+    return one_number(db, st, none, out, err);
+}
+
+enum status db_number_of(sqlite3 *db, const char *sql, struct str text,
+                         int64_t none, int64_t *out, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    TRY(db_prepare(db, sql, &st, err));
+    db_bind(st, 1, text);
+    return one_number(db, st, none, out, err);
 }
 
 /* PRIVACY: not copied, so that it cannot fail for want of memory: a parameter

@@ -37,10 +37,13 @@ enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
 /* Steps: *out tells whether there is a row. Finalises it on failure. */
 enum status db_step(sqlite3 *db, sqlite3_stmt *st, bool *out,
                     struct err *err) WARN_UNUSED;
-/* One number, `none` if there is no row or it is NULL. `text` is bound first
- * if it has a pointer, then `id` if it is not negative. */
-enum status db_number(sqlite3 *db, const char *sql, struct str text, int64_t id,
-                      int64_t none, int64_t *out, struct err *err) WARN_UNUSED;
+/* One number, `none` if there is no row or it is NULL; `id` or `text` is the
+ * parameter, if there is one. */
+enum status db_number(sqlite3 *db, const char *sql, int64_t id, int64_t none,
+                      int64_t *out, struct err *err) WARN_UNUSED;
+enum status db_number_of(sqlite3 *db, const char *sql, struct str text,
+                         int64_t none, int64_t *out,
+                         struct err *err) WARN_UNUSED;
 /* Does not copy: the text must stay until the statement is finalised. */
 void db_bind(sqlite3_stmt *st, int i, struct str s);
 struct str db_text(sqlite3_stmt *st, int col); /* until the next step */

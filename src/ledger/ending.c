@@ -18,7 +18,7 @@ static enum status still_open(struct ledger_hold *h, bool *out, struct err *err)
                   "SELECT CASE state WHEN 'open' THEN 1 WHEN 'void' THEN 2"
                   " WHEN 'locked' THEN 2 ELSE 3 END FROM hold"
                   " WHERE number = ?",
-                  (struct str){0}, h->number, 3, &state, err));
+                  h->number, 3, &state, err));
     *out = state == 1;
     if (state == 3)
         return err_set(err, E_LEDGER,

@@ -110,7 +110,7 @@ static enum status verify_holds(struct ledger *l, struct err *err)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t n = 0;
-        TRY(db_number(l->db, bad[i], (struct str){0}, -1, 0, &n, err));
+        TRY(db_number(l->db, bad[i], 0, 0, &n, err));
         if (n)
             return err_set(err, E_LEDGER,
                            "the ledger's holds and charges differ");

@@ -197,8 +197,8 @@ static enum status forget(struct ledger *l, struct str dataset, struct err *err)
         "UPDATE dataset SET policy = '', unit = '', neighbours = '',"
         " row_order = '' WHERE name = ?"};
     int64_t spent = 0;
-    TRY(db_number(l->db, "SELECT count(*) FROM charged WHERE dataset = ?",
-                  dataset, -1, 0, &spent, err));
+    TRY(db_number_of(l->db, "SELECT count(*) FROM charged WHERE dataset = ?",
+                     dataset, 0, &spent, err));
     for (int i = 0; !spent && i < 2; i++) {
         sqlite3_stmt *st = NULL;
         TRY(db_prepare(l->db, sql[i], &st, err));

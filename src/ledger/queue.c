@@ -13,8 +13,8 @@
 enum status queue_locked(struct ledger *l, struct str dataset, struct err *err)
 {
     int64_t locked = 0;
-    TRY(db_number(l->db, "SELECT locked FROM dataset WHERE name = ?", dataset,
-                  -1, 0, &locked, err));
+    TRY(db_number_of(l->db, "SELECT locked FROM dataset WHERE name = ?",
+                     dataset, 0, &locked, err));
     return locked ? queue_refuse(err) : OK;
 }
 
@@ -79,7 +79,7 @@ static enum status lock_gone(struct ledger *l, struct str dataset,
 {
     int64_t first = 0;
     bool alive = false;
-    TRY(db_number(l->db, QUEUE_FIRST, dataset, -1, 0, &first, err));
+    TRY(db_number_of(l->db, QUEUE_FIRST, dataset, 0, &first, err));
     if (first != number)
         return OK;
     TRY(holder_alive(l, number, &alive, err));
@@ -152,11 +152,11 @@ enum status queue_sweep(struct ledger *l, struct err *err)
 static enum status turn(struct ledger *l, struct str dataset, int64_t number,
                         int64_t *out_first, struct err *err)
 {
-    TRY(db_number(l->db, QUEUE_FIRST, dataset, -1, number, out_first, err));
+    TRY(db_number_of(l->db, QUEUE_FIRST, dataset, number, out_first, err));
     if (*out_first >= number)
         return OK;
     TRY(sweep_one(l, dataset, *out_first, err));
-    return db_number(l->db, QUEUE_FIRST, dataset, -1, number, out_first, err);
+    return db_number_of(l->db, QUEUE_FIRST, dataset, number, out_first, err);
 }
 
 enum status queue_turn(struct ledger *l, struct str dataset, int64_t number,

@@ -66,8 +66,7 @@ static enum status get_key(struct ledger *l, unsigned char key[KEY_BYTES],
     snprintf(path, sizeof path, "%s.key", l->name);
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
-        TRY(db_number(l->db, "SELECT count(*) FROM seal", (struct str){0}, -1,
-                      0, &seals, err));
+        TRY(db_number(l->db, "SELECT count(*) FROM seal", 0, 0, &seals, err));
         errno = ENOENT;
         if (seals) /* another key would make all fingerprints differ */
             return key_error("find", err);

@@ -6,8 +6,8 @@ static enum status unlock(struct ledger *l, struct arena *a, struct str dataset,
 {
     sqlite3_stmt *st = NULL;
     int64_t locked = -1;
-    TRY(db_number(l->db, "SELECT locked FROM dataset WHERE name = ?", dataset,
-                  -1, -1, &locked, err));
+    TRY(db_number_of(l->db, "SELECT locked FROM dataset WHERE name = ?",
+                     dataset, -1, &locked, err));
     if (locked < 0)
         return account_missing(dataset, err);
     if (!locked)

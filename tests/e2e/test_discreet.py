@@ -18,8 +18,8 @@ DATA = ["--db", "data", "--policy", "columns.yaml"]
 
 
 
-def release(*args, epsilon="0.1"):
-    return run("release", "--format", "json", "--ledger", "l", "--epsilon", epsilon, *args)
+def release(*args, epsilon="0.1", ledger="l"):
+    return run("release", "--format", "json", "--ledger", ledger, "--epsilon", epsilon, *args)
 
 
 def spent():
@@ -160,10 +160,11 @@ status, a = run("quote", "--format", "json", *DATA, "--public", "code", "--const
 check("large global sensitivity", status == 0 and a["mechanism"] == "smooth-laplace", str(a))
 
 # an error estimate of next to no budget is settled before the charge
+run("budget", "init", "--ledger", "other", "--epsilon", "100") # here code is private
 for query in ("SELECT COUNT(*) FROM u", "Q(a,b,c) :- u(a,b), u(b,c)."):
     for tiny in ("0.00000001", "0.000000001"):
         status, a = release(*DATA, "--mechanism", "smooth-laplace", "--beta", "0.1", "--error-budget", tiny,
-                            query, epsilon="1")
+                            query, epsilon="1", ledger="other")
         check("tiny error budget", status == 0 and a["error"]["basis"] == "released", f"{query} {tiny} {a}")
 
 end()

@@ -44,7 +44,7 @@ check("default", sensitivity(BAND)[0]["filters"] == "inside")
 check("unknown", ask("sensitivity", "--db", "data", "--filters", "some", BAND)[0] == 2)
 
 # the release takes the same treatment, and a stored answer is of one of them
-ask("budget", "init", "--ledger", "l", "--epsilon", "1000")
+ask("budget", "init", "--ledger", "l", "--epsilon", "1000", "--least-price", "0.01")
 # (with a mechanism whose error shows the scale; the staircase rounds to 1 here)
 RELEASE = ["release", "--format", "json", "--ledger", "l", "--db", "data", "--epsilon", "20", "--error-budget", "10",
            "--mechanism", "smooth-laplace"]

@@ -92,12 +92,14 @@ def main():
             got = ask("count", *source, query)["count"]
             assert got == want, f"{query}, {source}: {got}, not {want}"
     with tempfile.TemporaryDirectory() as d:
-        ledger = os.path.join(d, "ledger")
-        ask("budget", "init", "--ledger", ledger, "--epsilon", "10")
-        receipts = [check_example(name, ledger) for name in EXAMPLES]
+        receipts = []
+        for name in EXAMPLES: # their policies differ in what is private: a ledger for each
+            ledger = os.path.join(d, "ledger" + name)
+            ask("budget", "init", "--ledger", ledger, "--epsilon", "10")
+            receipts.append(check_example(name, ledger))
+            shown = json.dumps(ask("budget", "show", "--ledger", ledger))
+            assert '"spent": 1,' in shown, f"after a release at epsilon 1: {shown}"
         assert len(set(receipts)) == len(EXAMPLES), "a receipt was given twice"
-        shown = json.dumps(ask("budget", "show", "--ledger", ledger))
-        assert '"spent": 4' in shown, f"after four releases at epsilon 1: {shown}"
     print("the examples hold")
     return 0
 

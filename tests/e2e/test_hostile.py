@@ -140,7 +140,7 @@ def make_side(side, row):
     make_sqlite(f"{side}/d.db", data)
     with open(f"{side}/schema.sql", "w", encoding="utf-8") as f:
         f.write(SCHEMA)
-    run(side, "budget", "init", "--ledger", "l", "--epsilon", "1000")
+    run(side, "budget", "init", "--ledger", "l", "--epsilon", "1000", "--least-price", "0.01")
 
 
 def run(side, *args):
@@ -166,6 +166,8 @@ def public(r):
     counts["answered" if "receipt" in seen else
            "withheld" if code == "withheld" else "refused"] += 1
     seen["rows"] = [[type(c).__name__ for c in row] for row in seen.get("rows", [])]
+    if "head" in seen: # salted
+        seen["head"]["hash"] = type(seen["head"]["hash"]).__name__
     for secret in ("answer", "receipt"):
         if secret in seen:
             seen[secret] = type(seen[secret]).__name__
@@ -264,6 +266,9 @@ def groups_and_budgets():
             problem("not withheld:", reason, status, seen)
         if abs(json.loads(balance("after a failure")[1])["spent"] - before - 0.5) > 1e-9:
             problem("a failure was refunded:", reason)
+        for side in ("a", "b"): # it locks, for everybody
+            if run(side, "budget", "unlock", "--ledger", "l").returncode != 0:
+                problem("not locked:", reason)
     # a constraint that only the one row breaks: no legal database, documented
     paid = []
     for side in ("a", "b"):
@@ -382,7 +387,7 @@ def ledgers():
         both("dataset " + name, "release", "--format", "json", "--ledger", "l", "--epsilon", "0.5", *CSV,
              "--dataset", name, COUNT)
     db = sqlite3.connect("a/l")
-    for sql in ("DELETE FROM charge", "UPDATE charge SET epsilon = '0'", "DELETE FROM budget"):
+    for sql in ("DELETE FROM charged", "UPDATE charged SET epsilon = '0'", "DELETE FROM account"):
         try:
             db.execute(sql)
             problem("the ledger lets through:", sql)

@@ -58,7 +58,7 @@ def tamper(answer):
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
         db.execute(f'DROP TRIGGER "{name}"')
-    db.execute("UPDATE charge SET answer = ?", (answer,))
+    db.execute("UPDATE charged SET answer = ?", (answer,))
     for _, sql in triggers:
         db.execute(sql)
     db.commit()
@@ -72,7 +72,7 @@ def stored_answers():
         fresh_folder()
         good = release(query, *more)
         check(good.returncode == 0, good.stdout)
-        kept = sqlite3.connect("l").execute("SELECT answer FROM charge").fetchone()[0]
+        kept = sqlite3.connect("l").execute("SELECT answer FROM charged").fetchone()[0]
         for bad in ("", "{}", '{"answers": [], "error": []}', '{"answers": [1, 2], "error": []}',
                     '{"answers": [1', '{"answers": [null], "error": []}', '{"answers": ["1"], "error": []}',
                     '{"answers": [1], "answer": 2, "error": []}', '{"answers": [1}, "error": []}',
@@ -163,6 +163,7 @@ def rights():
         for name in (".", "d.db"):
             os.chmod(name, 0o755)
     shutil.copy("l", "readable")
+    check(run("budget", "adopt", "--ledger", "readable").returncode == 0, "adopt")
     os.chmod("readable", 0o644 if how else 0o400)
     os.chmod("l", 0o600 if how else 0o000)
     for ledger in ("l", "readable"):
@@ -194,6 +195,7 @@ def owner_log():
         r = release(COUNT, "--fresh", "--owner-log", log, "--constraint", "|pat| <= 3")
         error = json.loads(r.stdout)["error"]
         seen.append((r.returncode, error["code"], error["message"], r.stderr))
+        check(run("budget", "unlock", "--ledger", "l").returncode == 0, "a failure locks")
     check(len(set(seen)) == 1 and seen[0][:2] == (5, "withheld"), "owner log:", seen)
     check(open("d.db", "rb").read() == before, "the log was written through a link")
     check(os.path.getsize("log") > 0 and stat.S_IMODE(os.stat("log").st_mode) == 0o600, "the log")

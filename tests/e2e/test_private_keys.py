@@ -101,8 +101,9 @@ both = release("--groups", "sex=F,M", "SELECT town, sex, COUNT(*) FROM pat GROUP
 check("two values", not both["repeated"] and {k[1] for k in keys(both)} == {"F", "M"}, str(both))
 b = release("--groups", "town=F", "SELECT town, sex, COUNT(*) FROM pat GROUP BY town, sex")[1]
 check("the same list of another column is another question", not b["repeated"] and keys(b) == [], str(b))
-a = release("--public", "town", "--constraint", "town: name -> *",
-            "SELECT t.name, p.sex, COUNT(*) FROM pat p JOIN town t ON t.name = p.town GROUP BY 1, 2")[1]
+run("budget", "init", "--ledger", "public", "--epsilon", "100", "--delta", "1e-4")
+a = release("--public", "town", "--constraint", "town: name -> *", ledger="public", *[
+            "SELECT t.name, p.sex, COUNT(*) FROM pat p JOIN town t ON t.name = p.town GROUP BY 1, 2"])[1]
 check("public part", set(keys(a)) == {(t, s) for t in ("Oslo", "Bergen") for s in "FM"}, str(a))
 a = release("SELECT upper(town), COUNT(*) FROM pat WHERE sex = 'M' GROUP BY upper(town)")[1]
 check("computed", ("OSLO",) in keys(a) and a["threshold"] == 15, str(a))
@@ -206,8 +207,9 @@ db.execute("INSERT INTO c VALUES (0)")
 db.commit()
 db.close()
 for other in ("b", "c"):
+    run("budget", "init", "--ledger", "forms" + other, "--epsilon", "100", "--delta", "1e-4")
     s, a = release("--public", other, "--constraint", f"|{other}| <= 1", f"SELECT a.x, COUNT(*) FROM a JOIN {other} ON {other}.x = a.x GROUP BY a.x",
-                   "--delta", "1e-6", db="forms.db", delta=None)
+                   "--delta", "1e-6", db="forms.db", delta=None, ledger="forms" + other)
     check("forms of zero", s == 0 and len(a["groups"]) == 1, str(a))
 
 # at most 100000 keys in the order of the keys, texts up to 1024 bytes, and both are said
