@@ -112,6 +112,8 @@ for i, reason in enumerate((["--constraint", "pat: sex -> id <= 3"], ["--constra
     status, a, err = release("--owner-log", "log", "--fresh", *reason, JOIN)
     e = a.get("error", {})
     check(f"withheld {reason}", status == 5 and e.get("code") == "withheld", f"{status} {a} {err}")
+    check("it locks", release("--fresh", COUNT)[1]["error"]["code"] == "locked")
+    check("unlock", run("budget", "unlock", "--ledger", "l")[0] == 0)
     texts.add((e.get("message"), e.get("detail", "").split("Receipt")[0], e.get("hint"), err))
 check("one text", len(texts) == 1, str(texts))
 check("charged", abs(spent() - before - 0.3) < 1e-9, f"{before} {spent()}")
@@ -125,6 +127,7 @@ for what, wanted, more in (("deadline", 0, [COUNT]),
     status, a, _ = release("--deadline", str(slower(0.4)), "--fresh", *more)
     took = time.monotonic() - start
     check(what, status == wanted and slower(0.4) <= took < slower(3), f"{status} {took}")
+run("budget", "unlock", "--ledger", "l")
 
 # caps
 run("budget", "grant", "--ledger", "l", "--analyst", "bob", "--epsilon", "0.15")

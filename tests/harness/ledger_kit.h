@@ -1,4 +1,4 @@
-/* Ledgers for tests: made with a least price that is out of the way, held one
+/* Ledgers for tests: open to all, with a least price out of the way, held one
  * count at a time under one policy. */
 #ifndef HARNESS_LEDGER_KIT_H
 #define HARNESS_LEDGER_KIT_H
@@ -29,6 +29,7 @@ static inline enum status kit_create(const char *path, enum composition c,
         .composition = c,
         .epsilon = epsilon,
         .delta = delta,
+        .open = true,
         .limits = {.least_price = STR("0.000000001")},
     };
     return ledger_create(path, &spec, err);
