@@ -167,7 +167,7 @@ enum status ledger_adopt(struct mem *m, const char *path, const char *anchor,
     struct ledger_access access = {.anchor = anchor};
     struct ledger *l = NULL;
     long format = 0;
-    TRY(file_open(m, path, &access, &l, &format, err));
+    TRY(ledger_file_open(m, path, &access, &l, &format, err));
     enum status s = take(l, path, format, err);
     ledger_close(l);
     return s;

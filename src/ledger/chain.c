@@ -15,7 +15,7 @@
 
 enum { SALT_BYTES = 16, SALT_HEX = 33 };
 
-enum status random_bytes(void *p, size_t n, struct err *err)
+enum status chain_random(void *p, size_t n, struct err *err)
 {
     if (getrandom(p, n, 0) == (ssize_t)n) /* up to 256 bytes come whole */
         return OK;
@@ -26,7 +26,7 @@ static enum status make_salt(char out[SALT_HEX], struct err *err)
 {
     unsigned char bytes[SHA256_BYTES] = {0};
     char hex[SHA256_HEX];
-    TRY(random_bytes(bytes, SALT_BYTES, err));
+    TRY(chain_random(bytes, SALT_BYTES, err));
     sha256_hex(bytes, hex);
     memcpy(out, hex, SALT_HEX - 1);
     out[SALT_HEX - 1] = 0;

@@ -217,7 +217,7 @@ static enum status hold(struct ledger *l, struct arena *a,
     const struct ledger_request *r = c[0].request;
     struct str text;
     TRY(try_prices(l, c, n, x, err));
-    TRY(policy_take(l, a, r->dataset, policy, false, err));
+    TRY(dataset_bind(l, a, r->dataset, policy, false, err));
     TRY(insert_hold(l, r, &h->number, err));
     for (size_t i = 0; i < n; i++)
         TRY(insert_charge(l, a, &c[i], h->number, &h->receipts[i], err));

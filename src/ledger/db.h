@@ -62,14 +62,15 @@ enum status db_end(struct ledger *l, enum status s, struct err *err);
 /* --- file.c: names, and opening for adopt.c --------------------------------
  */
 
-enum status file_name(const char *path, char out[PATH_MAX],
-                      struct err *err) WARN_UNUSED;
-enum status file_check(const char *name, const char *path, bool read_only,
-                       struct err *err) WARN_UNUSED;
+enum status ledger_file_name(const char *path, char out[PATH_MAX],
+                             struct err *err) WARN_UNUSED;
+enum status ledger_file_check(const char *name, const char *path,
+                              bool read_only, struct err *err) WARN_UNUSED;
 /* The file as SQLite has it, whatever its format; *out_format is that. */
-enum status file_open(struct mem *m, const char *path,
-                      const struct ledger_access *access, struct ledger **out,
-                      long *out_format, struct err *err) WARN_UNUSED;
+enum status ledger_file_open(struct mem *m, const char *path,
+                             const struct ledger_access *access,
+                             struct ledger **out, long *out_format,
+                             struct err *err) WARN_UNUSED;
 /* identity.c: inode and birth time, decimal texts; "0" where unknown. */
 struct identity {
     char inode[24], born[40];
@@ -80,7 +81,7 @@ enum status identity_store(struct ledger *l, struct err *err) WARN_UNUSED;
 enum status identity_check(struct ledger *l, const char *path,
                            struct err *err) WARN_UNUSED;
 /* n random bytes of the system. */
-enum status random_bytes(void *p, size_t n, struct err *err) WARN_UNUSED;
+enum status chain_random(void *p, size_t n, struct err *err) WARN_UNUSED;
 
 /* --- chain.c, anchor.c -----------------------------------------------------
  */
@@ -183,9 +184,9 @@ void bits_total_rho(const struct account *acc, mpq_t out);
 
 /* policy_bind.c: within a transaction. Compares, and fixes what is not fixed
  * yet; `whole`: the text too, in place of the one before. */
-enum status policy_take(struct ledger *l, struct arena *a, struct str dataset,
-                        const struct ledger_policy *p, bool whole,
-                        struct err *err) WARN_UNUSED;
+enum status dataset_bind(struct ledger *l, struct arena *a, struct str dataset,
+                         const struct ledger_policy *p, bool whole,
+                         struct err *err) WARN_UNUSED;
 
 /* compose.c: adds a price to the sums; what the sums amount to. */
 void compose_add(struct account *acc, const struct price *p);

@@ -23,7 +23,8 @@ enum { BUSY_MS = 30000 };
 
 /* The folder's real path and the last name: SQLite's NOFOLLOW refuses
  * symbolic links in any part of a path, and only the last one matters. */
-enum status file_name(const char *path, char out[PATH_MAX], struct err *err)
+enum status ledger_file_name(const char *path, char out[PATH_MAX],
+                             struct err *err)
 {
     char dir[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -160,9 +161,10 @@ static enum status open_to_read(const char *name, sqlite3 **out,
     return open_db(text, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, out, err);
 }
 
-enum status file_open(struct mem *m, const char *path,
-                      const struct ledger_access *access, struct ledger **out,
-                      long *out_format, struct err *err)
+enum status ledger_file_open(struct mem *m, const char *path,
+                             const struct ledger_access *access,
+                             struct ledger **out, long *out_format,
+                             struct err *err)
 {
     bool read_only = access && access->read_only;
     const char *anchor = access && access->anchor ? access->anchor : "";
@@ -172,11 +174,11 @@ enum status file_open(struct mem *m, const char *path,
     l->mem = m;
     l->holds = -1;
     l->read_only = read_only;
-    enum status s = file_name(path, l->name, err);
+    enum status s = ledger_file_name(path, l->name, err);
     if (s == OK && strlen(anchor) >= sizeof l->anchor)
         s = err_set(err, E_VALUE, "the anchor's name is too long");
     if (s == OK)
-        s = file_check(l->name, path, read_only, err);
+        s = ledger_file_check(l->name, path, read_only, err);
     if (s == OK)
         s = read_only ? open_to_read(l->name, &l->db, err)
                       : open_db(l->name, SQLITE_OPEN_READWRITE, &l->db, err);
@@ -207,7 +209,7 @@ enum status ledger_open(struct mem *m, const char *path,
 {
     struct ledger *l = NULL;
     long format = 0;
-    TRY(file_open(m, path, access, &l, &format, err));
+    TRY(ledger_file_open(m, path, access, &l, &format, err));
     enum status s = ready(l, path, format, err);
     if (s == OK)
         *out = l;
@@ -270,7 +272,7 @@ static enum status fill_new(struct ledger *l, struct arena *a,
     TRY(first_account(l, a, spec, err));
     TRY(dataset_make(l, a, STR(""), spec->open, &spec->limits, err));
     TRY(log_init(l, a, spec, err));
-    return spec->policy ? policy_take(l, a, STR(""), spec->policy, true, err)
+    return spec->policy ? dataset_bind(l, a, STR(""), spec->policy, true, err)
                         : OK;
 }
 
@@ -365,7 +367,7 @@ static enum status start_anchor(const char *path, const char *anchor,
     if (!anchor)
         return OK;
     mem_init(&m, 0);
-    TRY(file_open(&m, path, &access, &l, &format, err));
+    TRY(ledger_file_open(&m, path, &access, &l, &format, err));
     enum status s = anchor_append(l, 1, err);
     ledger_close(l);
     return s;
@@ -376,7 +378,7 @@ enum status ledger_create(const char *path, const struct ledger_spec *spec,
 {
     char name[PATH_MAX], temp[PATH_MAX + 16];
     struct stat st;
-    TRY(file_name(path, name, err));
+    TRY(ledger_file_name(path, name, err));
     TRY(check_new_anchor(spec->anchor, err));
     if (!lstat(name, &st)) {
         errno = EEXIST;

@@ -34,8 +34,8 @@ static enum status unsafe(const char *path, const char *why, const char *hint,
 
 /* Messages have the name as it was given: where folders really lie is not the
  * analyst's business. */
-enum status file_check(const char *name, const char *path, bool read_only,
-                       struct err *err)
+enum status ledger_file_check(const char *name, const char *path,
+                              bool read_only, struct err *err)
 {
     struct stat st;
     if (lstat(name, &st)) {

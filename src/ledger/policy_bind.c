@@ -19,14 +19,14 @@ static enum status changed(const char *what, struct err *err)
     return E_POLICY_CHANGED;
 }
 
-struct bound {
+struct bound_parts {
     bool whole, core;                     /* is it fixed? */
     bool policy, unit, neighbours, order; /* does it fit? */
 };
 
 static enum status compare_row(struct ledger *l, struct str dataset,
                                const struct ledger_policy *p, const char *hash,
-                               struct bound *out, struct err *err)
+                               struct bound_parts *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
@@ -102,7 +102,7 @@ static enum status both_sides(struct ledger *l, struct str dataset,
     return sides(l, dataset, p->public_, p->n_public, false, changes, err);
 }
 
-static enum status core_fits(const struct bound *b, struct err *err)
+static enum status core_fits(const struct bound_parts *b, struct err *err)
 {
     if (!b->core)
         return OK;
@@ -120,7 +120,7 @@ static void policy_hash(const struct ledger_policy *p, char out[SHA256_HEX])
 enum status ledger_bound(struct ledger *l, struct str dataset,
                          const struct ledger_policy *p, struct err *err)
 {
-    struct bound b;
+    struct bound_parts b;
     char hash[SHA256_HEX];
     policy_hash(p, hash);
     TRY(compare_row(l, dataset, p, hash, &b, err));
@@ -168,15 +168,15 @@ static enum status log_bind(struct ledger *l, struct arena *a,
                     : chain_add(l, a, "bind", sb_view(&b), NULL, err);
 }
 
-enum status policy_take(struct ledger *l, struct arena *a, struct str dataset,
-                        const struct ledger_policy *p, bool whole,
-                        struct err *err)
+enum status dataset_bind(struct ledger *l, struct arena *a, struct str dataset,
+                         const struct ledger_policy *p, bool whole,
+                         struct err *err)
 {
-    struct bound b;
+    struct bound_parts b;
     char hash[SHA256_HEX];
     bool changes = false;
     if (!p->unit.n || !p->neighbours.n || !p->order.n)
-        return err_internal(err, "policy_take");
+        return err_internal(err, "dataset_bind");
     policy_hash(p, hash);
     TRY(compare_row(l, dataset, p, hash, &b, err));
     TRY(core_fits(&b, err));
@@ -217,7 +217,7 @@ enum status ledger_bind(struct ledger *l, struct str dataset,
     arena_init(&a, l->mem);
     enum status s = forget(l, dataset, err);
     if (s == OK)
-        s = policy_take(l, &a, dataset, policy, true, err);
+        s = dataset_bind(l, &a, dataset, policy, true, err);
     if (s == OK && limits)
         s = dataset_set_limits(l, &a, dataset, limits, err);
     s = db_end(l, s, err);

@@ -44,7 +44,7 @@ static enum status make_key(const char *path, struct err *err)
     unsigned char key[KEY_BYTES];
     char temp[PATH_MAX + 24];
     snprintf(temp, sizeof temp, "%s.new-XXXXXX", path);
-    TRY(random_bytes(key, sizeof key, err));
+    TRY(chain_random(key, sizeof key, err));
     int fd = mkostemp(temp, O_CLOEXEC);
     bool good = fd >= 0 && write(fd, key, sizeof key) == sizeof key &&
                 !fsync(fd) && (!link(temp, path) || errno == EEXIST);

@@ -88,14 +88,55 @@ static enum status print_degrees(struct sb *b, const struct table *t,
     return OK;
 }
 
-static enum status print_table(struct sb *b, const struct table *t,
-                               struct err *err)
+static void print_names(struct sb *b, const struct table *t,
+                        const uint32_t *cols, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sb_char(b, ' ');
+        print_text(b, t->cols[cols[i]].name);
+    }
+}
+
+/* Whose rows the table's are. */
+static void print_owners(struct sb *b, const struct schema *s,
+                         const struct table *t)
+{
+    if (t->is_entity)
+        sb_cstr(b, " entity\n");
+    for (size_t i = 0; i < t->owned_by.n; i++) {
+        const struct owner_edge *e = &t->owned_by.p[i];
+        const struct table *to = &s->tables.p[e->table];
+        sb_cstr(b, " owned by ");
+        print_text(b, full_name(b->arena, to));
+        print_names(b, t, e->via, e->n);
+        sb_cstr(b, " =");
+        print_names(b, to, e->key, e->key ? e->n : 0);
+        sb_char(b, '\n');
+    }
+}
+
+static enum status print_table(struct sb *b, const struct schema *s,
+                               const struct table *t, struct err *err)
 {
     sb_cstr(b, table_is_private(t) ? "private " : "public ");
     print_text(b, full_name(b->arena, t));
     sb_char(b, '\n');
     print_columns(b, t);
+    print_owners(b, s, t);
     return print_degrees(b, t, err);
+}
+
+static void print_limits(struct sb *b, const struct policy_limits *x)
+{
+    const struct str texts[] = {x->respond_after, x->ladder,     x->memory,
+                                x->least_price,   x->most_price, x->strict,
+                                x->work_at_most};
+    sb_cstr(b, "limits");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sb_char(b, ' ');
+        print_text(b, texts[i]);
+    }
+    sb_char(b, '\n');
 }
 
 static enum status print_all(struct prepared *p, const struct ledger_policy *x,
@@ -111,7 +152,7 @@ static enum status print_all(struct prepared *p, const struct ledger_policy *x,
         if (!is_bound(&s->tables.p[i]))
             continue;
         sb_init(&b, &p->arena);
-        TRY(print_table(&b, &s->tables.p[i], err));
+        TRY(print_table(&b, s, &s->tables.p[i], err));
         parts[n++] = sb_view(&b);
         if (b.failed)
             return err_nomem(err);
@@ -122,8 +163,64 @@ static enum status print_all(struct prepared *p, const struct ledger_policy *x,
               PSTR(x->neighbours), PSTR(x->order));
     for (size_t i = 0; i < n; i++)
         sb_str(&b, parts[i]);
+    print_limits(&b, &s->limits);
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
+}
+
+/* "row", or the entities and which rows go with them. A table may come later,
+ * so only those that are owned are named. */
+static enum status unit_of(struct prepared *p, struct str *out, struct err *err)
+{
+    const struct schema *s = &p->schema;
+    struct str *parts = NEWS(&p->arena, struct str, s->tables.n + 1);
+    size_t n = 0;
+    struct sb b;
+    *out = STR("row");
+    if (!parts)
+        return err_nomem(err);
+    if (!s->has_entities)
+        return OK;
+    for (size_t i = 0; i < s->tables.n; i++) {
+        const struct table *t = &s->tables.p[i];
+        if (!t->is_entity && !t->owned_by.n)
+            continue;
+        sb_init(&b, &p->arena);
+        print_text(&b, full_name(&p->arena, t));
+        print_owners(&b, s, t);
+        if (b.failed)
+            return err_nomem(err);
+        parts[n++] = sb_view(&b);
+    }
+    qsort(parts, n, sizeof *parts, by_bytes);
+    sb_init(&b, &p->arena);
+    sb_cstr(&b, "entities\n");
+    for (size_t i = 0; i < n; i++)
+        sb_str(&b, parts[i]);
+    *out = sb_view(&b);
+    return b.failed ? err_nomem(err) : OK;
+}
+
+static struct str neighbours_name(enum neighbours n)
+{
+    return n == ADD_DROP_ONE      ? STR("add-drop-one")
+           : n == CHANGE_ONE      ? STR("change-one")
+           : n == ADD_DROP_ENTITY ? STR("add-drop-entity")
+                                  : STR("change-entity");
+}
+
+void binding_limits(const struct schema *s, struct ledger_limits *out)
+{
+    const struct policy_limits *x = &s->limits;
+    *out = (struct ledger_limits){
+        .respond_after = x->respond_after,
+        .ladder = x->ladder,
+        .memory = x->memory,
+        .least_price = x->least_price,
+        .most_price = x->most_price,
+        .strict = x->strict,
+        .work_at_most = x->work_at_most,
+    };
 }
 
 enum status binding_of(struct prepared *p, struct ledger_policy *out,
@@ -131,13 +228,12 @@ enum status binding_of(struct prepared *p, struct ledger_policy *out,
 {
     const struct schema *s = &p->schema;
     *out = (struct ledger_policy){
-        .unit = STR("row"),
-        .neighbours = s->neighbours == CHANGE_ONE ? STR("change-one")
-                                                  : STR("add-drop-one"),
+        .neighbours = neighbours_name(s->neighbours),
         .order = str_printf(&p->arena, "%u", s->order),
     };
     if (!out->order.p)
         return err_nomem(err);
+    TRY(unit_of(p, &out->unit, err));
     TRY(names_of(p, true, &out->private_, &out->n_private, err));
     TRY(names_of(p, false, &out->public_, &out->n_public, err));
     return print_all(p, out, &out->text, err);

@@ -12,5 +12,7 @@
  * the arena of `p`. */
 enum status binding_of(struct prepared *p, struct ledger_policy *out,
                        struct err *err) WARN_UNUSED;
+/* The limits of the policy file. */
+void binding_limits(const struct schema *s, struct ledger_limits *out);
 
 #endif

@@ -92,12 +92,14 @@ static enum status init(struct prepared *p, struct guarantee *g,
         .epsilon = g->epsilon,
         .delta = g->delta,
         .open = o->open,
-        .limits = {.least_price = o->least_price},
         .anchor = o->anchor.p,
     };
     TRY(budget_path(p->session, &path, err));
     TRY(read_composition(p->session, &spec.composition, err));
     TRY(read_total(p, g, err));
+    binding_limits(&p->schema, &spec.limits);
+    if (o->least_price.n)
+        spec.limits.least_price = o->least_price;
     if (spec.composition == COMPOSE_ZCDP && !mpq_sgn(g->delta))
         return err_set(err, E_USAGE, "composition zcdp needs --delta");
     if (binds(o)) {
@@ -148,15 +150,27 @@ enum status ask_budget_grant(struct session *s, struct str query,
 
 /* --- bind ----------------------------------------------------------------- */
 
+static bool limits_stated(const struct policy_limits *x)
+{
+    return x->respond_after.n || x->ladder.n || x->memory.n ||
+           x->least_price.n || x->most_price.n || x->strict.n ||
+           x->work_at_most.n;
+}
+
 static enum status bind(struct prepared *p, struct result *out, struct err *err)
 {
     struct ledger *l = NULL;
     struct ledger_policy policy;
+    struct ledger_limits limits;
     struct session *s = p->session;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(binding_of(p, &policy, err));
     TRY(budget_open(s, false, &l, err));
-    enum status st = ledger_bind(l, s->opt.dataset, &policy, NULL, err);
+    /* limits that the policy does not state stay as they are */
+    bool stated = limits_stated(&p->schema.limits);
+    binding_limits(&p->schema, &limits);
+    enum status st =
+        ledger_bind(l, s->opt.dataset, &policy, stated ? &limits : NULL, err);
     if (st == OK)
         st = budget_balance(s, l, out, err);
     ledger_close(l);
