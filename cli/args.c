@@ -177,8 +177,10 @@ int args_read(int argc, char **argv, dpc_session *s, struct invocation *inv)
     if (inv->wants_version || inv->wants_help)
         return 0;
     inv->command = find_command(argc, argv, &used, &partly);
-    if (!inv->command && partly && argc > 2 && !strcmp(argv[2], "--help")) {
+    if (!inv->command && partly && argc > 2 &&
+        (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
         inv->wants_help = true;
+        inv->group = argv[1];
         return 0;
     }
     if (!inv->command)

@@ -32,6 +32,7 @@ bool command_takes(const struct command *c, const dpc_option *o);
 /* What the arguments say. */
 struct invocation {
     const struct command *command;
+    const char *group;      /* help for all commands of this name; or NULL */
     const char *query;      /* NULL: none */
     const char *query_file; /* NULL: none */
     bool json;
@@ -43,6 +44,8 @@ struct invocation {
 int args_read(int argc, char **argv, dpc_session *s, struct invocation *out);
 
 void help_main(FILE *to);
+/* The commands of one name: budget. */
+void help_group(FILE *to, const char *name);
 void help_command(FILE *to, const struct command *c);
 
 /* A problem with the command line itself. Returns DPC_USAGE. */

@@ -47,6 +47,18 @@ void help_main(FILE *to)
             "error\n");
 }
 
+void help_group(FILE *to, const char *name)
+{
+    fprintf(to, "usage: dpcount %s COMMAND [options]\n\n", name);
+    for (size_t i = 0; i < n_commands; i++)
+        if (!strcmp(commands[i].name, name))
+            command_line(to, &commands[i]);
+    fprintf(to,
+            "\ndpcount %s COMMAND --help explains a command and lists its "
+            "options.\n",
+            name);
+}
+
 void help_command(FILE *to, const struct command *c)
 {
     bool asks = c->summary[strlen(c->summary) - 1] == '?';

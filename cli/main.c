@@ -180,6 +180,8 @@ int main(int argc, char **argv)
     } else if (inv.wants_help) {
         if (inv.command)
             help_command(stdout, inv.command);
+        else if (inv.group)
+            help_group(stdout, inv.group);
         else
             help_main(stdout);
     } else {

@@ -109,8 +109,12 @@ static bool read_line(struct str line, struct ledger_head *out)
 static void take_line(struct str line, struct ledger_head *best)
 {
     struct ledger_head h;
-    if (read_line(line, &h) && h.n > best->n)
+    if (!read_line(line, &h))
+        return;
+    if (h.n > best->n)
         *best = h;
+    else if (h.n == best->n && strcmp(h.hash, best->hash) != 0)
+        best->hash[0] = 'x'; /* two ledgers wrote here: neither may go on */
 }
 
 /* The largest head of the file; n = 0: none. */
