@@ -104,7 +104,7 @@ static enum status open_db(const char *name, int flags, sqlite3 **out,
     flags |=
         SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(name, out, flags, NULL) == SQLITE_OK)
-        return settings(*out, err);
+        return flags & SQLITE_OPEN_READONLY ? OK : settings(*out, err);
     return db_error(*out, "could not open the ledger", err);
 }
 
