@@ -318,7 +318,21 @@ static void anchors(void **unused)
     charge(&f);
     reopen(&f, true);
     /* not rising, as of several processes; junk */
+    char line[128];
+    struct ledger_state st;
+    assert_int_equal(ledger_state(f.l, &f.arena, STR(""), &st, &f.err), OK);
+    snprintf(line, sizeof line, "%llu %s\n", (unsigned long long)st.head.n + 1,
+             st.head.hash);
     put(f.anchor, "junk\n1 2 3\n\n", "a");
+    reopen(&f, true);
+    copy(f.anchor, f.other);
+    put(f.anchor, line, "a"); /* larger, and false; then a true one again */
+    snprintf(line, sizeof line, "%llu %s\n", (unsigned long long)st.head.n,
+             st.head.hash);
+    put(f.anchor, line, "a");
+    assert_int_equal(opens(&f, f.path, f.anchor), E_ROLLBACK);
+    copy(f.other, f.anchor);
+    unlink(f.other);
     reopen(&f, true);
     /* a head that the ledger never had, with the largest number */
     put(f.anchor,

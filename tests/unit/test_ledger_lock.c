@@ -283,6 +283,14 @@ static void bits_are_booked_beforehand(void **unused)
     mpq_set_ui(f.e, 1, 1); /* 1.4 remains: log2 1401 = 10.46 */
     assert_int_equal(ledger_grant(f.l, STR(""), STR(""), f.e, f.d, &f.err), OK);
     assert_true(str_is(state_of(&f).unnoised_bits, "20.43"));
+    /* ten more are asked, one is granted: log2(11 + 1300) is less than what is
+     * booked, but the eleven count: log2(11 + 2300) = 11.18 */
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(hold(&f, "0.01", &h), OK);
+        assert_int_equal(ledger_commit(h, &STR("{}"), &f.err), OK);
+    }
+    assert_int_equal(ledger_grant(f.l, STR(""), STR(""), f.e, f.d, &f.err), OK);
+    assert_true(str_is(state_of(&f).unnoised_bits, "21.15"));
     stop(&f);
     start_with(
         &f, "1", "0", COMPOSE_SUM,
@@ -347,10 +355,13 @@ static void prices(void **unused)
     assert_int_equal(ledger_commit(h, &STR("{}"), &f.err), OK);
     assert_int_equal(rat_read(STR("1.1e-30"), "d", f.p.delta, &f.err), OK);
     assert_int_equal(hold(&f, "0.1", &h), E_PRICE);
-    stop(&f);
-    struct ledger_spec bad = {.epsilon = f.p.epsilon, .delta = f.p.delta};
+    char never[160];
+    struct ledger_spec bad = {.epsilon = f.e, .delta = f.d};
+    snprintf(never, sizeof never, "%s/never", f.dir);
     bad.limits.least_price = STR("0");
-    assert_int_equal(ledger_create("/tmp/never", &bad, &f.err), E_VALUE);
+    assert_int_equal(ledger_create(never, &bad, &f.err), E_VALUE);
+    assert_int_not_equal(access(never, F_OK), 0);
+    stop(&f);
 }
 
 /* A pure price in a ledger of zCDP counts epsilon^2/2 against the least. */
