@@ -20,19 +20,54 @@
 #include "harness/scratch.h"
 #include "harness/ledger_kit.h"
 
-enum { ROUNDS = 4, TOTAL = 3 }; /* the last round finds no budget */
+/* Each question has two counts, at a half each. The second fails and locks,
+ * and the owner unlocks; the last finds no budget. */
+enum { ROUNDS = 4, TOTAL = 3, COUNTS = 2, LOCKING = 1 };
 
 /* What the child reached, seen by the parent. */
 struct progress_seen {
-    int drawn, answered, refused, failed;
+    int drawn, answered, locked, refused, failed;
     long changes;
-    char receipts[ROUNDS][32];
-    bool committed[ROUNDS];
+    char receipts[ROUNDS * COUNTS][32];
+    bool committed[ROUNDS * COUNTS];
 };
 
 static struct progress_seen *seen;
 static char dir[SCRATCH_PATH], path[80];
 static struct mem mem;
+
+static enum status hold_both(struct ledger *l, struct arena *a,
+                             const struct ledger_request *r,
+                             const struct price *p, struct ledger_hold **out,
+                             struct err *err)
+{
+    struct ledger_policy policy = kit_policy();
+    const struct ledger_charge both[COUNTS] = {{r, p}, {r, p}};
+    return ledger_hold(l, a, both, COUNTS, &policy, out, err);
+}
+
+/* The noise would be drawn here. */
+static void finish(struct ledger *l, struct ledger_hold *h, int round,
+                   struct err *err)
+{
+    const struct str answers[COUNTS] = {STR("{\"answers\": [1]}"),
+                                        STR("{\"answers\": [2]}")};
+    for (size_t k = 0; k < COUNTS; k++)
+        snprintf(seen->receipts[seen->drawn++], 32, "%.*s",
+                 PSTR(ledger_hold_receipt(h, k)));
+    if (round == LOCKING) {
+        bool done = ledger_lock(h, STR("test"), err) == OK &&
+                    ledger_unlock(l, STR(""), err) == OK;
+        seen->locked += done;
+        seen->failed += !done;
+    } else if (ledger_commit(h, answers, err) == OK) {
+        for (int k = 1; k <= COUNTS; k++)
+            seen->committed[seen->drawn - k] = true;
+        seen->answered++;
+    } else {
+        seen->failed++;
+    }
+}
 
 static void child(enum crash_mode mode, long at)
 {
@@ -45,7 +80,7 @@ static void child(enum crash_mode mode, long at)
     crash_vfs_arm(mode, at);
     arena_init(&a, &mem);
     price_init(&p);
-    mpq_set_ui(p.epsilon, 1, 1);
+    mpq_set_ui(p.epsilon, 1, COUNTS);
     if (kit_open(&mem, path, &l, &err) != OK) {
         seen->failed++;
         seen->changes = crash_vfs_changes();
@@ -55,22 +90,13 @@ static void child(enum crash_mode mode, long at)
         struct ledger_hold *receipt = NULL;
         /* years back, years ahead: nothing may hang on the clock */
         crash_vfs_clock(i % 2 ? -1000000000LL : 1000000000LL);
-        enum status s = kit_hold(l, &a, &r, &p, &receipt, &err);
+        enum status s = hold_both(l, &a, &r, &p, &receipt, &err);
         if (s == E_BUDGET)
             seen->refused++;
         else if (s != OK)
             seen->failed++;
-        if (s != OK)
-            continue;
-        /* the noise would be drawn here */
-        snprintf(seen->receipts[seen->drawn++], 32, "%.*s",
-                 PSTR(ledger_hold_receipt(receipt, 0)));
-        if (ledger_commit(receipt, &STR("{\"answers\": [1]}"), &err) == OK) {
-            seen->committed[seen->drawn - 1] = true;
-            seen->answered++;
-        } else {
-            seen->failed++;
-        }
+        else
+            finish(l, receipt, i, &err);
     }
     ledger_close(l);
     seen->changes = crash_vfs_changes();
@@ -107,11 +133,14 @@ static void check_what_is_left(void)
     assert_int_equal(ledger_verify(l, &err), OK);
     assert_int_equal(ledger_history(l, (struct str){0}, look, &f, &err), OK);
     assert_int_equal(f.known, seen->drawn); /* nothing drawn is lost */
-    assert_true(f.committed >= seen->answered);
-    assert_true(f.n <= TOTAL);
+    assert_true(f.committed >= COUNTS * seen->answered);
+    assert_true(f.n <= COUNTS * TOTAL);
+    assert_int_equal(f.n % COUNTS, 0); /* all counts of a question or none */
+    assert_int_equal(f.committed % COUNTS, 0);
     balance_init(&b);
     assert_int_equal(ledger_balance(l, STR(""), STR(""), &b, &err), OK);
-    assert_int_equal(mpq_cmp_ui(b.epsilon_spent, (unsigned long)f.n, 1), 0);
+    assert_int_equal(
+        mpq_cmp_ui(b.epsilon_spent, (unsigned long)f.n / COUNTS, 1), 0);
     balance_fini(&b);
     ledger_close(l);
 }
@@ -205,8 +234,9 @@ static void nothing_fails(void **state)
 {
     (void)state;
     assert_true(one(CRASH_NEVER, 0) > 50);
-    assert_int_equal(seen->drawn, TOTAL);
-    assert_int_equal(seen->answered, TOTAL);
+    assert_int_equal(seen->drawn, COUNTS * TOTAL);
+    assert_int_equal(seen->answered, TOTAL - 1);
+    assert_int_equal(seen->locked, 1);
     assert_int_equal(seen->refused, ROUNDS - TOTAL);
     assert_int_equal(seen->failed, 0);
 }

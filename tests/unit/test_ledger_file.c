@@ -315,8 +315,22 @@ static void anchors(void **unused)
     /* torn by a crash: passed over, and the next line stands alone */
     put(f.anchor, "99 abc", "a");
     reopen(&f, true);
-    charge(&f);
+    ledger_close(f.l);
+    copy(f.path, f.other);
+    f.l = NULL;
     reopen(&f, true);
+    struct ledger_hold *h = NULL; /* killed behind the hold */
+    assert_int_equal(kit_hold(f.l, &f.arena, &ask, &f.p, &h, &f.err), OK);
+    ledger_close(f.l);
+    f.l = NULL;
+    char now[160];
+    snprintf(now, sizeof now, "%s/now", f.dir);
+    copy(f.path, now);
+    copy(f.other, f.path);
+    assert_int_equal(opens(&f, f.path, f.anchor), E_ROLLBACK);
+    copy(now, f.path);
+    reopen(&f, true);
+    assert_int_equal(ledger_unlock(f.l, STR(""), &f.err), OK);
     /* not rising, as of several processes; junk */
     char line[128];
     struct ledger_state st;
