@@ -19,14 +19,14 @@ static enum status changed(const char *what, struct err *err)
     return E_POLICY_CHANGED;
 }
 
-struct bound_parts {
+struct policy_fit {
     bool whole, core;                     /* is it fixed? */
     bool policy, unit, neighbours, order; /* does it fit? */
 };
 
 static enum status compare_row(struct ledger *l, struct str dataset,
                                const struct ledger_policy *p, const char *hash,
-                               struct bound_parts *out, struct err *err)
+                               struct policy_fit *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
@@ -102,7 +102,7 @@ static enum status both_sides(struct ledger *l, struct str dataset,
     return sides(l, dataset, p->public_, p->n_public, false, changes, err);
 }
 
-static enum status core_fits(const struct bound_parts *b, struct err *err)
+static enum status core_fits(const struct policy_fit *b, struct err *err)
 {
     if (!b->core)
         return OK;
@@ -120,7 +120,7 @@ static void policy_hash(const struct ledger_policy *p, char out[SHA256_HEX])
 enum status ledger_bound(struct ledger *l, struct str dataset,
                          const struct ledger_policy *p, struct err *err)
 {
-    struct bound_parts b;
+    struct policy_fit b;
     char hash[SHA256_HEX];
     policy_hash(p, hash);
     TRY(compare_row(l, dataset, p, hash, &b, err));
@@ -172,7 +172,7 @@ enum status dataset_bind(struct ledger *l, struct arena *a, struct str dataset,
                          const struct ledger_policy *p, bool whole,
                          struct err *err)
 {
-    struct bound_parts b;
+    struct policy_fit b;
     char hash[SHA256_HEX];
     bool changes = false;
     if (!p->unit.n || !p->neighbours.n || !p->order.n)
