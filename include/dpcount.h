@@ -157,8 +157,9 @@ DPC_API int dpc_option_at(size_t i, dpc_option *out);
  * Called from long calls, on the thread that made the call and at most ten
  * times a second, with what is being done and how much of it is done (total 0:
  * not known). Return 0 to cancel: the call fails with DPC_LIMIT. A release says
- * "working" and no numbers, for they would tell about private rows; cancelled
- * once it has begun to load, it fails as withheld and is charged. Since 0.1.
+ * "working" and no numbers, for they would tell about private rows; one that is
+ * cancelled once it was charged runs to its end without the caller, and the
+ * same question gets its stored answer. Since 0.1.
  */
 typedef int (*dpc_progress_fn)(void *ctx, const char *what,
                                unsigned long long done,

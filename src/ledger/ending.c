@@ -128,6 +128,11 @@ static enum status miss(struct ledger_hold *h, bool *out, struct err *err)
     return s;
 }
 
+enum status ledger_locked(struct err *err)
+{
+    return queue_refuse(err);
+}
+
 enum status ledger_miss(struct ledger_hold *h, bool *out, struct err *err)
 {
     *out = false;

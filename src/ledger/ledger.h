@@ -171,6 +171,8 @@ enum status ledger_commit(struct ledger_hold *h, const struct str *answers,
  * its turn. The reason is for the owner. */
 enum status ledger_lock(struct ledger_hold *h, struct str reason,
                         struct err *err) WARN_UNUSED;
+/* PRIVACY: the one text of E_LOCKED, whatever the reason. */
+enum status ledger_locked(struct err *err);
 /* The moment of the reply passed: doubles respond_after for all later ones if
  * a rung is left. *out: is one left? */
 enum status ledger_miss(struct ledger_hold *h, bool *out,

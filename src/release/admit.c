@@ -156,6 +156,7 @@ static enum status admit_smooth(struct release *r, struct err *err)
 
 enum status release_admit(struct release *r, struct err *err)
 {
+    TRY(moment_read(r, err));
     TRY(afford(r, err));
     TRY(admit_smooth(r, err));
     TRY(try_entropy(err));

@@ -20,6 +20,7 @@ struct answer {
     bool released;   /* the error was estimated from data and paid for */
     bool repeated;   /* from the ledger, for free */
     struct str receipt;
+    struct str as_of; /* when it was held, UTC; empty: not paid */
 };
 
 /* A count of a release on its way: what is public about it, then its answer. */
@@ -66,6 +67,8 @@ enum status answer_estimate_error(const struct choice *c,
 struct budget_view {
     struct ledger_balance balance;
     bool known;
+    struct ledger_head head; /* of the event that held it; n 0: none */
+    const char *isolation;   /* "process", "none"; NULL: no row was read */
 };
 /* E_LEDGER: a stored key is malformed. */
 enum status report_release(struct prepared *p, const struct released *x,

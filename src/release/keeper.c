@@ -19,11 +19,9 @@
  * In a program that has threads of its own nothing can be forked safely. Then
  * all of it happens in that program, and the answer says isolation "none".
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "release/child.h"
@@ -129,34 +127,6 @@ static enum status work(void *ctx, struct str *out, struct err *err)
 
 /* --- the keeper ----------------------------------------------------------- */
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* For the worker: until the reply is due. */
-static int until_due(void *ctx)
-{
-    const struct release *r = ctx;
-    int64_t left = r->due_ns - now_ns();
-    if (left <= 0)
-        return -1;
-    return left > 100000000 ? 100 : (int)(left / 1000000) + 1;
-}
-
-/* PRIVACY: everything whose time depends on rows is over by then. */
-static void wait_until_due(const struct release *r)
-{
-    struct timespec until = {.tv_sec = (time_t)(r->due_ns / 1000000000),
-                             .tv_nsec = r->due_ns % 1000000000};
-    if (r->due_ns)
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-               EINTR)
-            ;
-}
-
 static enum status hold(struct release *r, struct err *err)
 {
     struct ledger_charge *c = NULL;
@@ -169,35 +139,29 @@ static enum status hold(struct release *r, struct err *err)
     return OK;
 }
 
-/* Processor time: what the moment of the reply allows on all threads. */
-static uint64_t seconds(const struct release *r)
+static unsigned threads_of(const struct release *r)
 {
-    uint64_t threads = r->p.threads;
-    if (!r->due_ns)
-        return 0;
-    if (!threads)
-        threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    return (uint64_t)((r->due_ns - r->start_ns) / 1000000000 + 1) * threads;
+    return r->p.threads ? r->p.threads
+                        : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* Stacks and the allocator's arenas are address space, hardly memory. */
 static size_t address_space(const struct release *r)
 {
-    size_t memory = r->session->mem.limit, threads = r->p.threads;
-    if (!threads)
-        threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    return memory ? memory + threads * ((size_t)80 << 20) : 0;
+    size_t memory = r->session->mem.limit;
+    return memory ? memory + threads_of(r) * ((size_t)80 << 20) : 0;
 }
 
 static enum status evaluate(struct release *r, struct str *out, struct err *err)
 {
     struct child_limits l = {.memory = address_space(r),
-                             .seconds = seconds(r),
+                             .seconds =
+                                 moment_processor_seconds(r, threads_of(r)),
                              .most = SIZE_MAX / 2,
-                             .wait = r->due_ns ? until_due : NULL,
+                             .wait = r->after_ns ? moment_left : NULL,
                              .ctx = r};
     r->session->progress.tick = NULL; /* nobody can stop it any more */
-    r->session->deadline_ns = r->isolated ? 0 : r->due_ns;
+    r->session->deadline_ns = r->isolated ? 0 : moment_due(r);
     enum status s = r->isolated ? child_run(&r->p.arena, &l, work, r, out, err)
                                 : work(r, out, err);
     if (!r->isolated) { /* all that rows occupied is given back */
@@ -224,20 +188,11 @@ static enum status commit(struct release *r, struct str answers, struct sb *out,
         put_text(out, x->answer.receipt);
         put_text(out, text);
     }
+    const struct ledger_head *head = ledger_hold_head(r->hold);
+    put_text(out, (struct str){(const char *)head, sizeof *head});
     if (out->failed)
         return err_nomem(err);
     return ledger_commit(r->hold, texts, err);
-}
-
-/* PRIVACY: one text for every reason. */
-static enum status locked(struct err *err)
-{
-    err_set(err, E_WITHHELD, "the release failed after it was charged");
-    err_detail(err, "The reason may depend on private rows, so it is not "
-                    "shown.");
-    err_hint(err, "The owner finds it in the file of --owner-log, or with "
-                  "dpcount check.");
-    return E_WITHHELD;
 }
 
 /* PRIVACY: nothing is uncharged behind the hold, nothing is drawn before. */
@@ -249,7 +204,7 @@ static enum status held(struct release *r, struct str *out, struct err *err)
     sb_init(&b, &r->p.arena);
     log_engine(r);
     enum status s = evaluate(r, &answers, &why);
-    wait_until_due(r); /* the ledger tells when the commit was */
+    moment_wait(r); /* the ledger tells when the commit was */
     if (s == OK)
         s = commit(r, answers, &b, &why);
     if (s == OK) {
@@ -263,14 +218,16 @@ static enum status held(struct release *r, struct str *out, struct err *err)
     }
     if (ledger_lock(r->hold, str_of(why.message), &why) != OK)
         release_log(r, &why);
-    return locked(err);
+    return ledger_locked(err);
 }
 
 static enum status keep(void *ctx, struct str *out, struct err *err)
 {
     struct release *r = ctx;
     TRY(release_open_ledger(r, err));
-    enum status s = hold(r, err);
+    enum status s = moment_read(r, err);
+    if (s == OK)
+        s = hold(r, err);
     if (s == OK)
         s = held(r, out, err);
     ledger_close(r->ledger);
@@ -298,6 +255,11 @@ static enum status read_answers(struct release *r, struct str from,
         TRY(take_text(&r->p.arena, &from, &text, err));
         TRY(answer_read(&r->p.arena, text, &x->answer, err));
     }
+    TRY(take_text(&r->p.arena, &from, &text, err));
+    if (text.n != sizeof r->budget.head)
+        return err_set(err, E_CHILD, "the evaluation gave too little");
+    memcpy(&r->budget.head, text.p, text.n);
+    r->budget.isolation = r->isolated ? "process" : "none";
     return OK;
 }
 
@@ -323,7 +285,7 @@ enum status release_keep(struct release *r, struct err *err)
     enum status s = r->isolated ? child_run(&r->p.arena, &l, keep, r, &out, err)
                                 : keep(r, &out, err);
     if (s == E_CHILD) /* the keeper itself was killed */
-        return locked(err);
+        return ledger_locked(err);
     if (s == E_CANCELLED)
         return detached(err);
     TRY(s);

@@ -9,13 +9,11 @@
  *     query. From here on a failure may depend on private rows: it is one
  *     fixed outcome, and its reason goes to the owner's log.
  *
- * With --deadline the commit and the answer (or the failure) come when the
- * deadline passes, not before, so their times say nothing.
+ * Where the owner says when replies come, the commit and the answer (or the
+ * failure) come then, not before, so their times say nothing: moment.c,
  * docs/threat-model.md.
  */
 #include "release/release.h"
-
-#include <time.h>
 
 #include "release/release_int.h"
 
@@ -40,25 +38,15 @@ static enum status run(struct release *r, struct str text, struct err *err)
 
 /* --- around it ------------------------------------------------------------ */
 
-static enum status read_deadline(struct release *r, struct err *err)
+/* When what was just stored was held. */
+static void tell_moment(struct release *r, struct released *x)
 {
-    struct timespec now;
-    mpq_t v;
-    struct str text = r->session->opt.deadline;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    r->start_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (!text.n)
-        return OK;
-    mpq_init(v);
-    enum status st = rat_read(text, "deadline", v, err);
-    double seconds = mpq_get_d(v); /* display: no privacy hangs on it */
-    mpq_clear(v);
-    TRY(st);
-    if (!(seconds > 0 && seconds <= 86400))
-        return err_set(err, E_VALUE,
-                       "the deadline must be a number of seconds up to 86400");
-    r->due_ns = r->start_ns + (int64_t)(seconds * 1e9);
-    return OK;
+    struct ledger_found found;
+    struct err why;
+    if (release_charged(x) &&
+        ledger_find(r->ledger, &r->p.arena, &x->request, &x->c->choice.price,
+                    &found, &why) == OK)
+        x->answer.as_of = found.as_of;
 }
 
 /* The answer is paid for and stored: that the balance cannot be read now does
@@ -72,11 +60,13 @@ static void budget_now(struct release *r)
     r->budget.known =
         r->ledger && ledger_balance(r->ledger, o->dataset, o->analyst,
                                     &r->budget.balance, &why) == OK;
+    for (size_t i = 0; r->ledger && i < r->p.n_counts; i++)
+        tell_moment(r, &r->counts[i]);
 }
 
 static enum status timed(struct release *r, struct str text, struct err *err)
 {
-    TRY(read_deadline(r, err));
+    moment_begin(r);
     enum status s = run(r, text, err);
     if (s == OK)
         budget_now(r);

@@ -19,11 +19,11 @@ struct release {
     struct ledger_policy policy; /* that the prices are for */
     struct ledger_hold *hold;    /* NULL: nothing is paid yet */
     struct budget_view budget;
-    struct evaluated data; /* private rows */
-    /* CLOCK_MONOTONIC nanoseconds: when the question came, when the reply is
-     * due (0: when it is ready), and how often that may be put off. */
-    int64_t start_ns, due_ns;
-    unsigned rungs;
+    struct evaluated data;       /* private rows */
+    struct ledger_limits limits; /* the owner's */
+    /* Nanoseconds: when the question came (CLOCK_MONOTONIC), and how long
+     * after that the reply is due (0: when it is ready). */
+    int64_t start_ns, after_ns;
     bool isolated;        /* rows are read in a process of their own */
     struct str catalogue; /* of the source, when the question came */
 };
@@ -53,6 +53,22 @@ enum status release_charges(struct release *r, struct ledger_charge **out,
 /* What the noise hangs on: columns, types and keys of the tables asked. */
 enum status release_catalogue(struct release *r, struct str *out,
                               struct err *err) WARN_UNUSED;
+
+/* moment.c: the question begins; what the open ledger and the options say of
+ * limits; when the reply is due (0: when it is ready). */
+void moment_begin(struct release *r);
+/* "3" or "3s" in nanoseconds. E_VALUE. */
+enum status moment_seconds(struct str text, const char *what, int64_t *out,
+                           struct err *err) WARN_UNUSED;
+enum status moment_read(struct release *r, struct err *err) WARN_UNUSED;
+int64_t moment_due(const struct release *r);
+/* For child_run: milliseconds to wait for the worker, or -1 to end it. Takes a
+ * struct release that has its hold; books a miss. */
+int moment_left(void *release);
+/* Sleeps until the reply is due. PRIVACY: everything whose time depends on rows
+ * is over by then. */
+void moment_wait(struct release *r);
+uint64_t moment_processor_seconds(const struct release *r, unsigned threads);
 
 /* keeper.c: holds the charge, has the answers drawn, and stores them: in a
  * process of its own that goes on when this one is told to stop. PRIVACY:

@@ -275,6 +275,28 @@ static void json_budget(struct json *j, const struct budget_view *v)
     mpq_clear(left);
 }
 
+static void json_text_or_null(struct json *j, struct str s)
+{
+    if (s.n)
+        json_str(j, s);
+    else
+        json_null(j);
+}
+
+static void json_head(struct json *j, const struct ledger_head *h)
+{
+    if (!h->n) {
+        json_null(j);
+        return;
+    }
+    json_begin(j, '{');
+    json_key(j, "n");
+    json_u128(j, h->n);
+    json_key(j, "hash");
+    json_cstr(j, h->hash);
+    json_end(j, '}');
+}
+
 static void release_json(struct json *j, const struct released *r,
                          const struct budget_view *v)
 {
@@ -296,12 +318,15 @@ static void release_json(struct json *j, const struct released *r,
     json_error(j, x);
     json_budget(j, v);
     json_key(j, "receipt");
-    if (x->receipt.n)
-        json_str(j, x->receipt);
-    else
-        json_null(j);
+    json_text_or_null(j, x->receipt);
     json_key(j, "repeated");
     json_bool(j, x->repeated);
+    json_key(j, "as_of");
+    json_text_or_null(j, x->as_of);
+    json_key(j, "head");
+    json_head(j, &v->head);
+    json_key(j, "isolation");
+    json_text_or_null(j, v->isolation ? str_of(v->isolation) : STR(""));
 }
 
 static void text_error(struct sb *b, const struct choice *c,

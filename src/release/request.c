@@ -194,6 +194,7 @@ static enum status stored_answer(struct release *r, struct released *x,
         return err_set(err, E_LEDGER,
                        "the ledger holds an answer to another question");
     x->answer.receipt = found.receipt;
+    x->answer.as_of = found.as_of;
     x->answer.repeated = true;
     x->done = true;
     return OK;

@@ -121,8 +121,7 @@ struct progress session_progress(struct session *s)
     return (struct progress){tick, s};
 }
 
-/* "512M" in bytes. */
-static enum status read_size(struct str v, size_t *out, struct err *err)
+enum status session_read_size(struct str v, size_t *out, struct err *err)
 {
     struct str digits = v;
     unsigned shift = 0;
@@ -152,7 +151,7 @@ enum status session_limits(struct session *s, unsigned *out_threads,
     u128 n = 0;
     *out_threads = 0;
     if (s->opt.memory.n)
-        TRY(read_size(s->opt.memory, &s->mem.limit, err));
+        TRY(session_read_size(s->opt.memory, &s->mem.limit, err));
     if (!s->opt.threads.n)
         return OK;
     if (!u128_read(s->opt.threads.p, s->opt.threads.n, &n) || n < 1 || n > 1024)

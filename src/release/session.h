@@ -84,6 +84,9 @@ struct progress session_progress(struct session *s);
 /* Reads the limits (memory, threads) before work starts. */
 enum status session_limits(struct session *s, unsigned *out_threads,
                            struct err *err) WARN_UNUSED;
+/* "512M" in bytes. E_VALUE. */
+enum status session_read_size(struct str v, size_t *out,
+                              struct err *err) WARN_UNUSED;
 /* A whole file (or standard input for "-") into the arena. E_SOURCE. */
 enum status session_read_file(struct arena *a, struct str path,
                               const char *what, struct str *out,

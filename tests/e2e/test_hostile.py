@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "harness"))
 import pg  # noqa: E402
 ALL = "--all" in sys.argv
 problems = []
-counts = {"answered": 0, "refused": 0, "withheld": 0, "compared": 0}
+counts = {"answered": 0, "refused": 0, "locked": 0, "compared": 0}
 
 BIG, LONG = 2**63 - 1, "a" * 3000
 SCHEMA = ('CREATE TABLE pat(id bigint, age bigint, name text, born date);\n'
@@ -164,9 +164,11 @@ def public(r):
         return r.returncode, r.stdout, r.stderr
     code = seen.get("error", {}).get("code") if isinstance(seen.get("error"), dict) else None
     counts["answered" if "receipt" in seen else
-           "withheld" if code == "withheld" else "refused"] += 1
+           "locked" if code == "locked" else "refused"] += 1
     seen["rows"] = [[type(c).__name__ for c in row] for row in seen.get("rows", [])]
-    if "head" in seen: # salted
+    if seen.get("as_of"): # of the hold, before rows are read
+        seen["as_of"] = "time"
+    if seen.get("head"): # salted
         seen["head"]["hash"] = type(seen["head"]["hash"]).__name__
     for secret in ("answer", "receipt"):
         if secret in seen:
@@ -261,9 +263,9 @@ def groups_and_budgets():
     # a failure that a row causes is one text, and is paid for like an answer
     for reason in (["--constraint", "pat: name -> id <= 1"], ["--constraint", "|visit| <= 3"]):
         before = json.loads(balance("before a failure")[1])["spent"]
-        status, seen, _ = release("withheld", CSV, JOIN, "--fresh", "--owner-log", "log", *reason)
-        if status != 5 or json.loads(seen)["error"]["code"] != "withheld":
-            problem("not withheld:", reason, status, seen)
+        status, seen, _ = release("locked", CSV, JOIN, "--fresh", "--owner-log", "log", *reason)
+        if status != 5 or json.loads(seen)["error"]["code"] != "locked":
+            problem("not locked:", reason, status, seen)
         if abs(json.loads(balance("after a failure")[1])["spent"] - before - 0.5) > 1e-9:
             problem("a failure was refunded:", reason)
         for side in ("a", "b"): # it locks, for everybody
@@ -275,9 +277,10 @@ def groups_and_budgets():
         r = run(side, "release", "--format", "json", "--ledger", "l", "--epsilon", "0.5", "--fresh", *CSV,
                 "--constraint", "pat: id -> *", COUNT)
         seen = json.loads(r.stdout)
-        if r.returncode != (5 if side == "b" else 0) or (side == "b" and seen["error"]["code"] != "withheld"):
+        if r.returncode != (5 if side == "b" else 0) or (side == "b" and seen["error"]["code"] != "locked"):
             problem("a broken key:", side, r.stdout)
         paid.append(json.loads(run(side, "budget", "show", "--format", "json", "--ledger", "l").stdout)["spent"])
+    run("b", "budget", "unlock", "--ledger", "l")
     same("price of a broken key", paid)
     # the budget ends at the same question, with the same words
     for _ in range(2):
@@ -292,7 +295,7 @@ def groups_and_budgets():
 
 def memory_runs_out():
     """At every limit: before rows are read both fail alike and are not charged;
-    from then on each side pays, whether it is answered or withheld."""
+    from then on each side pays, whether it is answered or locked."""
     pair("largest")
     kinds = set()
     for size in range(200, 6000, 200 if ALL else 700):

@@ -287,7 +287,7 @@ def lost(server, url, folder):
         r = run("count", "--db", url, query)
         check("lost, owner", r.returncode == 5 and "lost the connection" in r.stderr, f"{r.returncode} {r.stderr}")
         r = run(*release, query)
-        check("lost, analyst", r.returncode == 5 and '"withheld"' in r.stdout and "connection" not in r.stdout, r.stdout)
+        check("lost, analyst", r.returncode == 5 and '"locked"' in r.stdout and "connection" not in r.stdout, r.stdout)
     finally:
         stop.set()
         thread.join()

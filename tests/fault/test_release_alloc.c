@@ -104,7 +104,7 @@ static bool may_be(const struct asked *q, enum status st)
         return st == OK || st == E_CANCELLED;
     /* E_DATA: the look at the files, before anything is charged */
     return st == OK || st == E_NOMEM || st == E_LIMIT || st == E_DATA ||
-           st == E_WITHHELD;
+           st == E_LOCKED;
 }
 
 /* Until nothing is held that may still be answered. */
@@ -135,7 +135,8 @@ static void sweep(const struct asked *q)
         st = ask_release(s, str_of(q->query), r, &err);
         answered += st == OK;
         if (!may_be(q, st))
-            fail_msg("request %ld: %s: %s", n, status_code(st), err.message);
+            fail_msg("request %ld: %s: %s %s", n, status_code(st), err.message,
+                     err.detail);
         assert_int_equal(atomic_load(&s->mem.used), base);
         result_free(r);
         session_free(s);
