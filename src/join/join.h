@@ -29,6 +29,12 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
                       struct err *err) WARN_UNUSED;
 void join_close(struct join *j);
 
+/* OWNER: the i-th engine, in the order in which they are tried, and how many
+ * components it solved since the open; what was remembered does not count
+ * again. false: there are no more. */
+bool join_engine_parts(const struct join *j, size_t i, const char **name,
+                       uint64_t *parts);
+
 /* Forgets answers, keeps indexes: for timing one request after another. */
 void join_forget(struct join *j);
 

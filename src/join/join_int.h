@@ -24,6 +24,9 @@
 /* An id that no value has: the row is dropped. */
 #define NO_ID UINT32_MAX
 
+/* What an engine says to a component: its value, or that others must try. */
+enum outcome { SOLVED, PASS };
+
 struct dom {
     uint32_t n;    /* ids 0 .. n-1 */
     bool has_null; /* id 0 is NULL */
@@ -129,6 +132,7 @@ struct join {
     uint32_t near;      /* relations of so many pairs are in a near cache */
     struct room *rooms; /* scratch that no thread uses now: scratch_thread.c */
     pthread_mutex_t rooms_lock;
+    uint64_t solved[5];        /* components, by engine of solve.c */
     bool only_wide;            /* tests: several words for every number */
     uint64_t n_walked, n_wide; /* parts walked; graphs with several words */
 };

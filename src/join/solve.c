@@ -3,13 +3,13 @@
  *
  * A request falls apart into components that share no variable; their values
  * multiply. A component becomes a graph if its factors have at most two
- * variables once those that one atom alone has are counted away, and its
+ * variables once those that one atom alone has are aggregated out, and its
  * comparisons are inequalities. A graph is looked up by its key; if it is
  * new, it is planned (message_plan.c) and summed or searched. Everything else
- * is counted row by row if its atoms form a tree (rows.c); what is left is the
- * walker's. Numbers that leave 64 bits on the way lead to the same plans with
- * several words (wide.h, words.h), never to the walker: how long a count takes
- * must not jump with its size.
+ * is counted row by row if its atoms form a tree (rows.c); what is left goes to
+ * the backtracking join (walk.c). Numbers that leave 64 bits on the way lead to
+ * the same plans with several words (wide.h, words.h), never to that: how long
+ * a count takes must not jump with its size.
  */
 #include "join/jointree/acyclic.h"
 #include "join/message/wide.h"
@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-static enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
-                               bool *fits, struct err *err);
+static graph_solver graph_solve;
 
 static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
                              bool *fits, struct err *err)
@@ -100,37 +99,86 @@ enum status request_part(struct join *j, const struct request *r, vset open,
     return OK;
 }
 
+static enum outcome solved_if(bool yes)
+{
+    return yes ? SOLVED : PASS;
+}
+
 /* As a graph, with numbers of one word or, `wide`, of several. */
-static enum status solve_graph(struct join *j, const struct request *r,
-                               struct arena *a, bool wide, u128 *out,
-                               bool *fits, struct err *err)
+static enum status try_graph(struct join *j, const struct request *r,
+                             struct arena *a, bool wide, u128 *out,
+                             enum outcome *what, struct err *err)
 {
     struct graph *g = NEW(a, struct graph);
+    bool fits = false;
     if (!g)
         return err_nomem(err);
-    TRY(graph_make(j, r, a, wide, g, fits, err));
+    TRY(graph_make(j, r, a, wide, g, &fits, err));
     *out = 0;
-    if (*fits && g->scalar)
-        TRY(graph_solve(j, g, out, fits, err));
+    if (fits && g->scalar)
+        TRY(graph_solve(j, g, out, &fits, err));
     *out = count_mul(count_clamp(*out), g->scalar);
+    *what = solved_if(fits);
     return OK;
+}
+
+static enum status try_rows(struct join *j, const struct request *r,
+                            struct arena *a, bool wide, u128 *out,
+                            enum outcome *what, struct err *err)
+{
+    bool done = false;
+    TRY(rows_solve(j, r, a, wide ? rows_words(j, r) : 1, out, &done, err));
+    *what = solved_if(done);
+    return OK;
+}
+
+static enum status try_walk(struct join *j, const struct request *r,
+                            struct arena *a, bool wide, u128 *out,
+                            enum outcome *what, struct err *err)
+{
+    (void)a;
+    (void)wide; /* all its numbers are */
+    *what = SOLVED;
+    return walk_run(j, r, out, err);
+}
+
+/* Tried in this order; the last one takes everything. */
+static const struct join_engine {
+    const char *name;
+    bool wide; /* numbers of several words */
+    enum status (*try)(struct join *j, const struct request *r, struct arena *a,
+                       bool wide, u128 *out, enum outcome *what,
+                       struct err *err);
+} engines[] = {
+    {"messages", false, try_graph},   {"messages, wide", true, try_graph},
+    {"rows", false, try_rows},        {"rows, wide", true, try_rows},
+    {"backtracking", true, try_walk},
+};
+enum { N_ENGINES = sizeof engines / sizeof *engines };
+_Static_assert(sizeof((struct join *)0)->solved == N_ENGINES * sizeof(uint64_t),
+               "a number for each engine");
+
+bool join_engine_parts(const struct join *j, size_t i, const char **name,
+                       uint64_t *parts)
+{
+    if (i >= N_ENGINES)
+        return false;
+    *name = engines[i].name;
+    *parts = j->solved[i];
+    return true;
 }
 
 static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
-    uint32_t words = rows_words(j, r);
-    bool done = false;
-    if (!j->only_wide)
-        TRY(solve_graph(j, r, a, false, out, &done, err));
-    if (!done)
-        TRY(solve_graph(j, r, a, true, out, &done, err));
-    if (!done && !j->only_wide)
-        TRY(rows_solve(j, r, a, 1, out, &done, err));
-    if (!done)
-        TRY(rows_solve(j, r, a, words, out, &done, err));
-    if (!done)
-        TRY(walk_run(j, r, out, err));
+    enum outcome what = PASS;
+    for (size_t i = 0; i < N_ENGINES && what == PASS; i++) {
+        const struct join_engine *e = &engines[i];
+        if (j->only_wide && !e->wide)
+            continue;
+        TRY(e->try(j, r, a, e->wide, out, &what, err));
+        j->solved[i] += what == SOLVED;
+    }
     *out = count_clamp(*out);
     return OK;
 }

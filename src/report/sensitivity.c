@@ -172,8 +172,51 @@ static void text_all(struct sb *b, const struct count *q, const struct sens *s,
                   s->optimality);
 }
 
+/* How many components each engine of the join solved. */
+enum { MOST_ENGINES = 8 };
+struct engine_parts {
+    const char *name[MOST_ENGINES];
+    uint64_t parts[MOST_ENGINES];
+    size_t n;
+};
+
+static void note_parts(const struct engine *e, struct engine_parts *out)
+{
+    out->n = 0;
+    while (e->join && out->n < MOST_ENGINES &&
+           join_engine_parts(e->join, out->n, &out->name[out->n],
+                             &out->parts[out->n]))
+        out->n++;
+}
+
+static void json_engines(struct json *j, const struct engine_parts *x)
+{
+    json_key(j, "engines");
+    json_begin(j, '{');
+    for (size_t i = 0; i < x->n; i++)
+        if (x->parts[i]) {
+            json_key(j, x->name[i]);
+            json_u128(j, x->parts[i]);
+        }
+    json_end(j, '}');
+}
+
+static void text_engines(struct sb *b, const struct engine_parts *x)
+{
+    const char *before = "solved by             ";
+    for (size_t i = 0; i < x->n; i++)
+        if (x->parts[i]) {
+            sb_printf(b, "%s%s (%llu)", before, x->name[i],
+                      (unsigned long long)x->parts[i]);
+            before = ", ";
+        }
+    if (*before == ',')
+        sb_char(b, '\n');
+}
+
 static void report(struct count *q, const struct evaluated *data,
-                   mpq_srcptr beta, struct sens *s, struct json *j,
+                   mpq_srcptr beta, struct sens *s,
+                   const struct engine_parts *parts, struct json *j,
                    struct sb *text)
 {
     struct prepared *p = q->p;
@@ -198,16 +241,19 @@ static void report(struct count *q, const struct evaluated *data,
              q->tree ? prepare_count_text(q) : cq_text(&p->arena, q->normal));
     if (q->tree)
         analysis_parts(j, q);
+    json_engines(j, parts);
     json_residuals(j, q, s);
     json_seconds(j, s, data->seconds_load);
     text_all(text, q, s, mpq_get_d(beta));
     if (str_is(p->session->opt.engine, "auto"))
         sb_printf(text, "engine: %s\n", evaluated_engine(data));
+    if (p->session->opt.owner) /* explain --owner */
+        text_engines(text, parts);
 }
 
 static enum status compute(struct count *q, mpq_srcptr beta,
                            struct evaluated *data, struct sens *s,
-                           struct err *err)
+                           struct engine_parts *parts, struct err *err)
 {
     struct engine e;
     struct sens_options opt = {.beta = beta,
@@ -219,6 +265,7 @@ static enum status compute(struct count *q, mpq_srcptr beta,
     struct group_keys all = {.known = true};
     TRY(evaluate_open(q->p, data, q->normal, &e, err));
     enum status st = evaluate_sens(q, &e, &opt, s, err);
+    note_parts(&e, parts);
     if (st == OK && q->tree && !q->query->n_group)
         st = evaluate_tree(q, data, &all, &s->count, err);
     engine_close(&e);
@@ -251,15 +298,16 @@ enum status sensitivity_report(struct count *q, struct evaluated *data,
                                struct json *j, struct sb *text, struct err *err)
 {
     struct sens s = {0};
+    struct engine_parts parts;
     mpq_t beta;
     if (q->p->schema.has_entities)
         return entity_sensitivity(q, data, j, text, err);
     mpq_init(beta);
     enum status st = read_beta(q->p, beta, err);
     if (st == OK)
-        st = compute(q, beta, data, &s, err);
+        st = compute(q, beta, data, &s, &parts, err);
     if (st == OK)
-        report(q, data, beta, &s, j, text);
+        report(q, data, beta, &s, &parts, j, text);
     sens_fini(&s);
     mpq_clear(beta);
     return st;

@@ -49,7 +49,7 @@ struct graph {
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
                        bool wide, struct graph *g, bool *fits,
                        struct err *err) WARN_UNUSED;
-/* Variables without edges to other members of `within`, from `from`. */
+/* The variables of `within` that edges connect with `from`. */
 gset graph_component(const struct graph *g, gset within, unsigned from);
 /* The graph on `keep` alone: edges and inequalities inside it. */
 void graph_induce(const struct graph *g, gset keep, struct graph *out,

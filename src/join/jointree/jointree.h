@@ -119,7 +119,7 @@ enum status twork_open(struct twork *w, struct mem *m, uint32_t n_nodes,
 void twork_close(struct twork *w);
 
 /* Fills w->node[0] with the root's values. `only` (may be NULL): the ids
- * that are of interest, rising or not. Call twork_reset afterwards. */
+ * that are of interest, rising or not. Call jtree_reset afterwards. */
 void jtree_eval(const struct jtree *t, struct twork *w, const uint32_t *fixed,
                 const uint32_t *only, uint32_t n_only);
 /* The same in two steps, so that the ids of interest can be chosen when the
