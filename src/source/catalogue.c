@@ -7,7 +7,6 @@
 #include "sqlgen/sqlgen.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static void add_columns(struct sb *b, const struct src_table *t)
 {
@@ -50,6 +49,33 @@ void source_catalogue(const struct source *src, const struct cq *q,
         add_keys(b, t);
         sb_cstr(b, "\n");
     }
+}
+
+/* --- locks --------------------------------------------------------------- */
+
+static bool asked(const struct cq *const *qs, size_t n, size_t table)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cq_atoms_of_table(qs[i], (uint32_t)table))
+            return true;
+    return false;
+}
+
+void source_lock(const struct source *src, const struct cq *const *qs, size_t n,
+                 struct sb *b)
+{
+    if (!source_is_server(src) || source_is_distributed(src))
+        return;
+    for (size_t i = 0; i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
+        if (!t->is_lockable || !asked(qs, n, t->table))
+            continue;
+        sb_cstr(b, b->n ? ", " : "LOCK TABLE ");
+        sqlgen_ident(b, t->namespace_);
+        sb_char(b, '.');
+        sqlgen_ident(b, t->name);
+    }
+    sb_cstr(b, b->n ? " IN ACCESS SHARE MODE" : "");
 }
 
 /* --- opening again -------------------------------------------------------- */
@@ -97,17 +123,20 @@ enum status source_open_again(struct mem *m, const struct source_spec *spec,
     return st;
 }
 
-bool source_is_repeatable(const struct source *src)
-{
-    struct stat st;
-    for (size_t i = 0; i < src->tables.n; i++)
-        if (src->tables.p[i].kind == SRC_FILE &&
-            (stat(src->tables.p[i].path.p, &st) || !S_ISREG(st.st_mode)))
-            return false;
-    return true;
-}
-
 bool source_is_server(const struct source *src)
 {
     return src && src->pg;
+}
+
+bool source_has_files(const struct source *src)
+{
+    bool any = src->sqlite != NULL;
+    for (size_t i = 0; i < src->tables.n; i++)
+        any |= src->tables.p[i].kind == SRC_FILE;
+    return any;
+}
+
+bool source_is_sealed_copy(const struct source *src)
+{
+    return src && src->is_sealed;
 }

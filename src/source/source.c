@@ -52,6 +52,7 @@ static enum status check_twice(const struct source *src, struct err *err)
 static enum status open_all(struct source *src, const struct source_spec *spec,
                             struct err *err)
 {
+    src->lock = spec->lock;
     if (spec->db.n)
         TRY(open_db(src, spec->db, err));
     for (size_t i = 0; i < spec->n_tables; i++)
@@ -236,6 +237,30 @@ enum status source_load(struct source *src, const struct cq *q,
     return OK;
 }
 
+enum status source_load_strictly(struct source *src, size_t table,
+                                 const bool *wanted, struct store *st,
+                                 struct err *err)
+{
+    const struct src_table *t = source_find_table(src, table);
+    struct wish all = {0};
+    if (!t || t->refused || t->kind == SRC_PG)
+        return OK;
+    if (t->kind == SRC_SQLITE && wanted)
+        TRY(sqlite_read_all(src, t, err));
+    return load_table(src, t, &all, wanted, st, NULL, err);
+}
+
+enum status source_load_whole(struct source *src, size_t table,
+                              struct store *st, const struct progress *p,
+                              struct err *err)
+{
+    const struct src_table *t = source_find_table(src, table);
+    struct wish all = {0};
+    if (!t || t->refused)
+        return OK;
+    return load_table(src, t, &all, NULL, st, p, err);
+}
+
 enum status source_load_once(struct source *src, const struct cq *q,
                              size_t limit, struct store *st, struct err *err)
 {
@@ -265,30 +290,4 @@ enum status source_load_plan(struct source *src, const struct cq *columns,
     for (size_t t = 0; t < st->n_tables; t++)
         TRY(load_one(src, &w, t, st, NULL, err));
     return OK;
-}
-
-static void add_file_version(struct sb *b, struct str path)
-{
-    struct stat st;
-    if (stat(path.p, &st) != 0)
-        return;
-    sb_printf(b, "%.*s %lld %lld.%09ld\n", PSTR(path), (long long)st.st_size,
-              (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-}
-
-struct str source_version(struct source *src, struct arena *a)
-{
-    struct sb b;
-    sb_init(&b, a);
-    for (size_t i = 0; i < src->tables.n; i++)
-        if (src->tables.p[i].kind == SRC_FILE)
-            add_file_version(&b, src->tables.p[i].path);
-    if (src->sqlite) {
-        add_file_version(&b, src->sqlite_path);
-        struct str wal = str_printf(a, "%.*s-wal", PSTR(src->sqlite_path));
-        if (wal.p)
-            add_file_version(&b, wal);
-    }
-    pg_version(src, &b);
-    return b.n ? sb_view(&b) : STR("");
 }

@@ -26,6 +26,7 @@ struct source_spec {
     struct str db;            /* empty: none */
     const struct str *tables; /* --table texts */
     size_t n_tables;
+    struct str lock; /* of source_lock; empty: none */
 };
 
 /* Opens and reads the catalogue into the schema (tables the schema already
@@ -57,6 +58,12 @@ enum status source_allows(const struct source *src, const struct cq *q,
 enum status source_load(struct source *src, const struct cq *q,
                         struct store *st, const struct progress *p,
                         struct err *err) WARN_UNUSED;
+/* One table of a file or of SQLite, strictly: the wanted columns (NULL: all)
+ * into the store, and all others read too. Nothing for tables of servers, views
+ * and those that the source does not have. */
+enum status source_load_strictly(struct source *src, size_t table,
+                                 const bool *wanted, struct store *st,
+                                 struct err *err) WARN_UNUSED;
 /* The same columns, but each row once and those with NULLs left out: PostgreSQL
  * sends at most `limit` such rows, other sources may send all. */
 enum status source_load_once(struct source *src, const struct cq *q,
@@ -73,6 +80,12 @@ enum status source_load_for(struct source *src, const struct cq *columns,
  * are still the same. Failure is b->failed. */
 void source_catalogue(const struct source *src, const struct cq *q,
                       struct sb *b);
+/* The statement that keeps a server's tables of the query as they are, to be
+ * given when the source is opened again: locked before the snapshot is taken,
+ * catalogue and rows of it are of one state. Empty where there is none (files,
+ * clusters). Failure is b->failed. */
+void source_lock(const struct source *src, const struct cq *const *qs, size_t n,
+                 struct sb *b);
 bool source_is_server(const struct source *src); /* src may be NULL */
 /* Can be read twice: no file of it is a pipe. */
 bool source_is_repeatable(const struct source *src);
@@ -80,9 +93,47 @@ bool source_is_repeatable(const struct source *src);
  * private, every key found. `src` may be NULL. Failure is b->failed. */
 void source_policy(const struct schema *s, const struct source *src,
                    struct sb *b);
-/* A text that changes when the data may have changed, from public facts only
- * (file size and time, not content); for "same dataset". */
-struct str source_version(struct source *src, struct arena *a);
+/* Hashes of what the files hold, SQLite's among them. Of a server: none. */
+struct source_hash {
+    unsigned char bytes[32];
+};
+struct source_print {
+    struct source_hash *each;
+    size_t n;
+};
+enum status source_fingerprint(struct source *src, struct arena *a,
+                               struct source_print *out,
+                               struct err *err) WARN_UNUSED;
+/* From now on what is loaded must be that content, byte for byte: E_DATA.
+ * `print` is kept. It must have been taken before the source was opened. */
+enum status source_expect(struct source *src, const struct source_print *print,
+                          struct err *err) WARN_UNUSED;
+/* One table with all its columns into the store, from any source. */
+enum status source_load_whole(struct source *src, size_t table,
+                              struct store *st, const struct progress *p,
+                              struct err *err) WARN_UNUSED;
+/*
+ * A sealed copy of the source: begin, tables that were loaded whole, end. The
+ * file must not exist; it is complete and mode 0400, or not there. As a --db it
+ * has the schema's tables, types, NOT NULL and keys.
+ */
+struct source_copy;
+enum status source_copy_begin(const struct source *src, const char *path,
+                              struct str version, struct source_copy **out,
+                              struct err *err) WARN_UNUSED;
+enum status source_copy_table(struct source_copy *c, size_t table,
+                              const struct store_table *t,
+                              struct err *err) WARN_UNUSED;
+/* Frees c, also on failure. */
+enum status source_copy_end(struct source_copy *c, struct err *err) WARN_UNUSED;
+void source_copy_abort(struct source_copy *c); /* NULL allowed */
+bool source_is_sealed_copy(const struct source *src);
+bool source_has_files(const struct source *src); /* SQLite's among them */
+/* Adds the cells to a hash: equal for equal tables. */
+struct sha256;
+void source_hash_rows(const struct store_table *t, struct sha256 *h);
+/* Where the data are, without passwords. Failure is b->failed. */
+void source_name(const struct source *src, struct sb *b);
 
 /* Has the database plan what source_load_for would send, and send nothing.
  * E_UNSUPPORTED where its planner refuses. Nothing for files. */

@@ -11,7 +11,8 @@
 /* A column as the catalogue has it. */
 struct src_column {
     struct str name;
-    enum type type; /* T_UNKNOWN: not said */
+    struct str stored; /* sealed copy: its name there; else empty */
+    enum type type;    /* T_UNKNOWN: not said */
     bool not_null;
     bool as_text;      /* PostgreSQL: cast to text by the server */
     bool is_enum;      /* PostgreSQL: has an order of its own */
@@ -28,6 +29,7 @@ struct src_key { /* UNIQUE or PRIMARY KEY */
     size_t n_cols;
     /* the database keeps two rows from having what is equal here */
     bool enforced;
+    uint64_t number; /* in a sealed copy */
 };
 
 struct src_fk {
@@ -42,6 +44,8 @@ enum src_kind { SRC_FILE, SRC_SQLITE, SRC_PG };
 struct src_table {
     enum src_kind kind;
     struct str name;
+    struct str stored; /* sealed copy: its name there; else empty */
+    uint64_t number;   /* sealed copy */
     struct str namespace_;
     struct src_column *cols;
     size_t n_cols;
@@ -49,15 +53,18 @@ struct src_table {
     VEC(struct src_fk) fks;
     struct str path; /* file */
     bool has_header; /* file: the first line names the columns */
-    bool comments;   /* file: lines that start with # are skipped */
+    /* file: what it must hold when it is loaded; NULL: whatever */
+    const struct source_hash *expected;
+    bool comments; /* file: lines that start with # are skipped */
     /* PostgreSQL: by its statistics, not to be relied on; <= 0: not known */
     double believed_rows;
     const char *refused; /* "a view": listed, but not to be queried */
     const char *refused_why, *refused_hint; /* NULL: those of a view */
-    bool is_strict;  /* SQLite: cells are of their columns' types */
-    bool is_outside; /* PostgreSQL: its schema is not on the search path */
-    size_t table;    /* index in the schema, set by the merge */
-    uint32_t *to;    /* column i here is column to[i] of the schema */
+    bool is_lockable; /* PostgreSQL: a table of its own, no foreign one */
+    bool is_strict;   /* SQLite: cells are of their columns' types */
+    bool is_outside;  /* PostgreSQL: its schema is not on the search path */
+    size_t table;     /* index in the schema, set by the merge */
+    uint32_t *to;     /* column i here is column to[i] of the schema */
 };
 
 struct source {
@@ -67,6 +74,8 @@ struct source {
     VEC(struct src_table) tables;
     struct sqlite3 *sqlite;
     struct str sqlite_path;
+    struct str lock; /* PostgreSQL: the transaction's first statement */
+    bool is_sealed;  /* SQLite: a copy of seal --out */
     struct pg *pg;
 };
 
@@ -105,6 +114,11 @@ enum status merge_foreign_keys(struct source *src, const struct src_table *t,
  * table? */
 bool source_enforces_all(const struct src_table *t, const struct table *st);
 
+/* fingerprint.c: E_DATA if h is not what was expected of the table's file. */
+struct sha256;
+enum status source_as_expected(const struct src_table *t, struct sha256 *h,
+                               struct err *err) WARN_UNUSED;
+
 /* delim_load.c: rows of a delimited file. wanted: by schema column. */
 enum status file_load(struct source *src, const struct src_table *t,
                       struct store_loader *l, const struct progress *p,
@@ -122,6 +136,13 @@ enum status sqlite_load(struct source *src, const struct src_table *t,
                         struct store_loader *l, const struct progress *p,
                         struct err *err) WARN_UNUSED;
 
+/* sealed_copy.c: its catalogue, in place of SQLite's. */
+enum { SOURCE_COPY_ID = 0x64706373 }; /* PRAGMA application_id: "dpcs" */
+enum status sealed_catalogue(struct source *src, struct err *err) WARN_UNUSED;
+/* Reads every cell, keeps none: a page that cannot be read is E_SOURCE. */
+enum status sqlite_read_all(struct source *src, const struct src_table *t,
+                            struct err *err) WARN_UNUSED;
+
 /* pg.c, pg_catalogue.c, pg_load.c */
 enum status pg_open(struct source *src, const char *conninfo,
                     struct err *err) WARN_UNUSED;
@@ -135,7 +156,7 @@ enum status pg_load(struct source *src, const struct src_table *t,
 enum status pg_filter(struct source *src, const struct src_table *t,
                       const struct cq *const *qs, size_t n, struct sb *out,
                       struct err *err) WARN_UNUSED;
-void pg_version(struct source *src, struct sb *b);
+struct str pg_where(const struct source *src); /* database, host, port */
 
 /* The source column that feeds each of the loader's columns. */
 enum status source_loader_columns(const struct src_table *t,

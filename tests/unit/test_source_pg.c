@@ -256,21 +256,6 @@ static void snapshot(void **state)
     assert_string_equal(dump(f, "t"), "1");
 }
 
-/* Changes when somebody writes, and asking does not end the transaction. */
-static void version(void **state)
-{
-    struct fix *f = *state;
-    NEED_SERVER;
-    assert_true(pg_server_run("CREATE TABLE t AS SELECT 1 AS a"));
-    assert_int_equal(open_at(f, pg_server()), OK);
-    struct str first = source_version(f->src, &f->arena);
-    assert_int_equal(source_load(f->src, NULL, f->st, NULL, &f->err), OK);
-    shut(f);
-    assert_true(pg_server_run("INSERT INTO t VALUES (2)"));
-    assert_int_equal(open_at(f, pg_server()), OK);
-    assert_false(str_eq(first, source_version(f->src, &f->arena)));
-}
-
 static void odd_names(void **state)
 {
     struct fix *f = *state;
@@ -435,13 +420,19 @@ static void after_a_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(types),           T(numerics),
-        T(special_numbers), T(catalogue),
-        T(refused),         T(snapshot),
-        T(after_a_failure), T(odd_names),
-        T(version),         T(wanted),
-        T(declared),        T(cancelled),
-        T(lost_connection), T(lost_in_the_middle),
+        T(types),
+        T(numerics),
+        T(special_numbers),
+        T(catalogue),
+        T(refused),
+        T(snapshot),
+        T(after_a_failure),
+        T(odd_names),
+        T(wanted),
+        T(declared),
+        T(cancelled),
+        T(lost_connection),
+        T(lost_in_the_middle),
         T(no_passwords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

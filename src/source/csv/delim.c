@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/lanes.h"
+#include "base/sha256.h"
 
 enum { FIRST_CAP = 1 << 20, READ_PAST = LANES_BYTES, SLACK = READ_PAST + 16 };
 /* A record beyond this is taken for a file that is not delimited text. */
@@ -36,11 +37,15 @@ static enum status nomem(const struct delim *d, struct err *err)
 }
 
 enum status delim_open(struct delim *d, struct mem *m, const char *path,
-                       bool comments, struct err *err)
+                       bool comments, struct sha256 *hash, struct err *err)
 {
     struct stat st;
-    *d = (struct delim){
-        .mem = m, .path = path, .comments = comments, .sep = ',', .line = 1};
+    *d = (struct delim){.mem = m,
+                        .path = path,
+                        .comments = comments,
+                        .sep = ',',
+                        .line = 1,
+                        .hash = hash};
     d->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (d->fd < 0)
         return io_error(d, "open", err);
@@ -91,6 +96,8 @@ static enum status read_some(struct delim *d, struct err *err)
         if (n < 0)
             return io_error(d, "read", err);
         d->eof = n == 0;
+        if (d->hash)
+            sha256_add(d->hash, d->buf + d->filled, (size_t)n);
         d->filled += (size_t)n;
         d->bytes_read += (uint64_t)n;
     }

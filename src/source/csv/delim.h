@@ -33,13 +33,17 @@ struct delim {
     uint64_t line;       /* of the record at pos, from 1 */
     uint64_t bytes_read; /* from the file */
     uint64_t file_size;  /* 0 when not a plain file */
+    struct sha256 *hash; /* of all bytes read; NULL: none */
 };
 
 /* A field of a split record; p NULL is NULL. */
 typedef VEC(struct str) field_list;
 
+/* hash: NULL, or what gets all bytes that are read. */
+struct sha256;
 enum status delim_open(struct delim *d, struct mem *m, const char *path,
-                       bool comments, struct err *err) WARN_UNUSED;
+                       bool comments, struct sha256 *hash,
+                       struct err *err) WARN_UNUSED;
 void delim_close(struct delim *d);
 /*
  * Makes at least one more line than before available at pos; what was

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/lanes.h"
+#include "base/sha256.h"
 #include "source/source_int.h"
 #include "store/packed.h"
 
@@ -362,12 +363,15 @@ enum status file_load(struct source *src, const struct src_table *t,
             if (l->cols[c].index == t->to[i])
                 to[i] = c;
     }
-    TRY(delim_open(&d, src->mem, t->path.p, t->comments, err));
+    struct sha256 h;
+    sha256_init(&h);
+    TRY(delim_open(&d, src->mem, t->path.p, t->comments,
+                   t->expected ? &h : NULL, err));
     struct feed f = {
         .d = &d, .l = l, .to = to, .n_fields = t->n_cols, .err = err};
     enum status s = load_with(&f, t, p);
     delim_close(&d);
-    return s;
+    return s == OK && t->expected ? source_as_expected(t, &h, err) : s;
 }
 
 enum status file_header(struct arena *a, const char *path, bool comments,
@@ -377,7 +381,7 @@ enum status file_header(struct arena *a, const char *path, bool comments,
     field_list f = {0};
     size_t next;
     uint64_t lines;
-    TRY(delim_open(&d, a->mem, path, comments, err));
+    TRY(delim_open(&d, a->mem, path, comments, NULL, err));
     enum status s = delim_skip(&d, err);
     if (s == OK && d.pos == d.end)
         s = delim_bad(&d, 1, err, "the file has no header line");

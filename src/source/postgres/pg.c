@@ -325,25 +325,15 @@ enum status pg_open(struct source *src, const char *conninfo, struct err *err)
     }
     PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
     TRY(run(src, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
+    if (src->lock.n)
+        TRY(run(src, src->lock.p, err));
     TRY(pin_meaning(src, err));
     return pg_catalogue(src, err);
 }
 
-void pg_version(struct source *src, struct sb *b)
+struct str pg_where(const struct source *src)
 {
-    if (!src->pg)
-        return;
-    /* Any transaction may have changed the data: the snapshot says which are
-     * over. Its end alone does not: one that began early may end late. */
-    sb_printf(b, "postgresql %.*s", PSTR(src->pg->where));
-    struct err ignored;
-    PGresult *res = NULL;
-    if (pg_query(src, "SELECT pg_catalog.pg_current_snapshot()", NULL, &res,
-                 &ignored) == OK &&
-        PQntuples(res) == 1)
-        sb_printf(b, " %s", PQgetvalue(res, 0, 0));
-    PQclear(res);
-    sb_char(b, '\n');
+    return src->pg->where;
 }
 
 /* --- plans and limits -------------------------------------------------------

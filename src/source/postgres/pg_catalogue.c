@@ -183,6 +183,7 @@ static enum status add_table(struct reading *r, const PGresult *res, int row)
     t->namespace_ = str_copy(&src->arena, str_of(PQgetvalue(res, row, 1)));
     t->believed_rows = strtod(PQgetvalue(res, row, 6), NULL);
     t->is_outside = !number_at(res, row, 8);
+    t->is_lockable = k.is_plain;
     refuse(t, res, row);
     return t->name.p && t->namespace_.p ? OK : err_nomem(r->err);
 }

@@ -8,7 +8,8 @@
  * PRIVACY: decided by the catalogue and the declarations alone. Were a
  * constraint checked on the rows when a question is asked, the outcome would
  * tell whether it holds. Files and SQLite are checked as a whole, before any
- * question (release/validity.c).
+ * question (release/validity.c); not where one of the files is a pipe, which
+ * can be read only once.
  */
 #include "source/source_int.h"
 
@@ -37,10 +38,11 @@ static bool degree_enforced(const struct src_table *t, const struct degree *d)
     return false;
 }
 
+/* Outside of servers the cell rule makes it true. */
 static bool not_null_enforced(const struct src_table *t, uint32_t col)
 {
     const struct src_column *c = column_of(t, col);
-    return c && c->not_null;
+    return t->kind != SRC_PG || (c && c->not_null);
 }
 
 bool source_enforces_all(const struct src_table *t, const struct table *st)
@@ -85,9 +87,10 @@ static void keep_enforced(const struct src_table *t, struct table *st,
 
 void source_keep_enforced(const struct source *src, struct sb *left_out)
 {
+    bool checked = src && source_is_repeatable(src);
     for (size_t i = 0; src && i < src->tables.n; i++) {
         const struct src_table *t = &src->tables.p[i];
-        if (t->kind == SRC_PG)
+        if (t->kind == SRC_PG || !checked)
             keep_enforced(t, &src->schema->tables.p[t->table], left_out);
     }
 }

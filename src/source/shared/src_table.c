@@ -2,6 +2,10 @@
  * The tables that a source offers: adding one, finding the one behind a table
  * of the schema, and what feeds the columns of a load.
  */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/sha256.h"
 #include "source/source_int.h"
 
 const struct src_table *source_find_table(const struct source *src,
@@ -47,4 +51,24 @@ enum status source_refuse(const struct src_table *t, struct err *err)
                  ? t->refused_hint
                  : "Write the query over the tables that hold the rows.");
     return E_UNSUPPORTED;
+}
+
+bool source_is_repeatable(const struct source *src)
+{
+    struct stat st;
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].kind == SRC_FILE &&
+            (stat(src->tables.p[i].path.p, &st) || !S_ISREG(st.st_mode)))
+            return false;
+    return true;
+}
+
+enum status source_as_expected(const struct src_table *t, struct sha256 *h,
+                               struct err *err)
+{
+    struct source_hash now;
+    sha256_end(h, now.bytes);
+    return memcmp(&now, t->expected, sizeof now)
+               ? err_set(err, E_DATA, "the data changed while they were read")
+               : OK;
 }

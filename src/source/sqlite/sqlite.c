@@ -403,6 +403,19 @@ static enum status cannot_open(struct source *src, struct err *err)
     return E_SOURCE;
 }
 
+static enum status find_seal(struct source *src, struct err *err)
+{
+    sqlite3_stmt *st;
+    struct sb b;
+    sb_init(&b, &src->arena);
+    sb_cstr(&b, "PRAGMA main.application_id");
+    TRY(prepare(src, &b, &st, err));
+    int rc = sqlite3_step(st);
+    src->is_sealed =
+        rc == SQLITE_ROW && sqlite3_column_int(st, 0) == SOURCE_COPY_ID;
+    return ended(src, st, rc == SQLITE_ROW ? SQLITE_DONE : rc, OK, err);
+}
+
 enum status sqlite_open(struct source *src, const char *path, struct err *err)
 {
     src->sqlite_path = str_of(path);
@@ -421,5 +434,6 @@ enum status sqlite_open(struct source *src, const char *path, struct err *err)
                      "SELECT count(*) FROM main.sqlite_master",
                      NULL, NULL, NULL) != SQLITE_OK)
         return sqlite_failed(src, "read", err);
-    return read_tables(src, err);
+    TRY(find_seal(src, err));
+    return src->is_sealed ? sealed_catalogue(src, err) : read_tables(src, err);
 }

@@ -12,6 +12,16 @@ static enum status scan_failed(struct source *src, struct err *err)
                    PSTR(src->sqlite_path), sqlite3_errmsg(src->sqlite));
 }
 
+static struct str column_in_file(const struct src_column *c)
+{
+    return c->stored.n ? c->stored : c->name;
+}
+
+static struct str table_in_file(const struct src_table *t)
+{
+    return t->stored.n ? t->stored : t->name;
+}
+
 static enum status select_sql(const struct src_table *t, const uint32_t *from,
                               struct store_loader *l, struct sb *b,
                               struct err *err)
@@ -20,10 +30,10 @@ static enum status select_sql(const struct src_table *t, const uint32_t *from,
     sb_cstr(b, "SELECT ");
     for (size_t c = 0; c < l->n_cols; c++) {
         sb_cstr(b, c ? ", " : "");
-        sqlgen_ident(b, t->cols[from[c]].name);
+        sqlgen_ident(b, column_in_file(&t->cols[from[c]]));
     }
     sb_cstr(b, l->n_cols ? " FROM main." : "1 FROM main.");
-    sqlgen_ident(b, t->name);
+    sqlgen_ident(b, table_in_file(t));
     return b->failed ? store_nomem(l->st->mem, err) : OK;
 }
 
@@ -69,12 +79,26 @@ static enum status load_cell(struct store_loader *l, sqlite3_stmt *st, size_t i,
     }
 }
 
+/* In a sealed copy a date is its number. */
+static enum status load_sealed(struct store_loader *l, sqlite3_stmt *st,
+                               size_t i, struct err *err)
+{
+    sqlite3_value *v = sqlite3_column_value(st, (int)i);
+    enum type t = l->cols[i].want;
+    bool by_number =
+        t == T_BOOL || t == T_DATE || t == T_TIMESTAMP || t == T_TIME;
+    if (!by_number || sqlite3_value_type(v) != SQLITE_INTEGER)
+        return load_cell(l, st, i, err);
+    struct value x = {.type = t, .i = sqlite3_value_int64(v)};
+    return cell_value(l, i, &x, err);
+}
+
 static enum status load_row(struct store_loader *l, sqlite3_stmt *st,
-                            struct err *err)
+                            bool sealed, struct err *err)
 {
     TRY(loader_room(l, err));
     for (size_t i = 0; i < l->n_cols; i++)
-        TRY(load_cell(l, st, i, err));
+        TRY(sealed ? load_sealed(l, st, i, err) : load_cell(l, st, i, err));
     return loader_end_row(l, err);
 }
 
@@ -87,7 +111,7 @@ static enum status scan(struct source *src, sqlite3_stmt *st,
     int rc;
     ticker_init(&tick, p, t->name.p, 0);
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        TRY(load_row(l, st, err));
+        TRY(load_row(l, st, src->is_sealed, err));
         if (l->n_rows % ROWS_PER_LOOK == 0)
             TRY(ticker_tick(&tick, l->n_rows, err));
     }
@@ -108,5 +132,34 @@ enum status sqlite_load(struct source *src, const struct src_table *t,
         return scan_failed(src, err);
     enum status s = scan(src, st, t, l, p, err);
     sqlite3_finalize(st);
+    return s;
+}
+
+/* SQLite makes a value of every column of a result, long ones on pages of their
+ * own included. */
+enum status sqlite_read_all(struct source *src, const struct src_table *t,
+                            struct err *err)
+{
+    struct arena a;
+    struct sb b;
+    sqlite3_stmt *st = NULL;
+    arena_init(&a, src->mem);
+    sb_init(&b, &a);
+    sb_cstr(&b, "SELECT ");
+    for (size_t i = 0; i < t->n_cols; i++) {
+        sb_cstr(&b, i ? ", " : "");
+        sqlgen_ident(&b, column_in_file(&t->cols[i]));
+    }
+    sb_cstr(&b, " FROM main.");
+    sqlgen_ident(&b, table_in_file(t));
+    int rc = b.failed ? SQLITE_NOMEM
+                      : sqlite3_prepare_v2(src->sqlite, b.p, -1, &st, NULL);
+    while (rc == SQLITE_OK || rc == SQLITE_ROW)
+        rc = sqlite3_step(st);
+    enum status s = rc == SQLITE_DONE ? OK
+                    : b.failed        ? err_nomem(err)
+                                      : scan_failed(src, err);
+    sqlite3_finalize(st);
+    arena_fini(&a);
     return s;
 }
