@@ -92,5 +92,15 @@ const struct command commands[] = {
      "owner: do the declared keys and dependencies hold?",
      "Lists every declared key, dependency and bound that the data break,\n"
      "with rows that show it. Exit status 5 if there is one."},
+    {"seal", NULL, NULL, dpc_seal, true,
+     "owner: check the data and give them a version",
+     "Reads every table strictly, checks everything that is declared, and\n"
+     "writes the content's fingerprint into the ledger under the name of\n"
+     "--version. From then on releases from this source answer about that\n"
+     "version, and refuse (stale) if the content is another. With --out the\n"
+     "rows go into a file that nobody writes to again, for --db; a server is\n"
+     "sealed only so.\n\n"
+     "  dpcount seal --db clinic.db --policy policy.yaml --ledger c.ledger \\\n"
+     "      --version 2024-06 --out clinic-2024-06.sealed"},
 };
 const size_t n_commands = sizeof commands / sizeof commands[0];

@@ -24,6 +24,21 @@ static void json_text(const char *s)
     putchar('"');
 }
 
+/* What a terminal would obey is shown, not sent: names come from catalogues,
+ * files and arguments. */
+static void say(const char *s)
+{
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s, next = (unsigned char)s[1];
+        bool high = c == 0xc2 && next >= 0x80 && next < 0xa0;
+        if ((c < 0x20 && c != '\n') || c == 0x7f || high)
+            fprintf(stderr, "\\x%02x", high ? next : c);
+        else
+            fputc(c, stderr);
+        s += high;
+    }
+}
+
 int usage_error(bool json, const char *message, const char *what,
                 const char *hint)
 {
@@ -37,8 +52,10 @@ int usage_error(bool json, const char *message, const char *what,
         json_text(hint);
         printf(", \"position\": null}}\n");
     } else {
-        fprintf(stderr, "dpcount: %s\n%s%s%s", text, *hint ? "hint: " : "",
-                hint, *hint ? "\n" : "");
+        fputs("dpcount: ", stderr);
+        say(text);
+        fprintf(stderr, "\n%s%s%s", *hint ? "hint: " : "", hint,
+                *hint ? "\n" : "");
     }
     return DPC_USAGE;
 }
@@ -56,8 +73,20 @@ static void mark(const char *query, long position)
         to++;
     if (to - from > 200)
         return;
+    for (size_t i = from; i < to; i++)
+        if ((unsigned char)query[i] < 0x20 && query[i] != '\t')
+            return;
     fprintf(stderr, "  %.*s\n  %*s^\n", (int)(to - from), query + from,
             (int)(at - from), "");
+}
+
+static void say_line(const char *what, const char *text)
+{
+    if (!*text)
+        return;
+    fputs(what, stderr);
+    say(text);
+    fputc('\n', stderr);
 }
 
 void print_error(dpc_session *s, const char *query, bool json)
@@ -69,19 +98,18 @@ void print_error(dpc_session *s, const char *query, bool json)
     long line, column;
     const char *file = dpc_error_file(s, &line, &column);
     fprintf(stderr, "dpcount: ");
+    say(file);
     if (*file)
-        fprintf(stderr, "%s:", file);
+        fprintf(stderr, ":");
     if (*file && line)
         fprintf(stderr, "%ld:", line);
     if (*file && line && column)
         fprintf(stderr, "%ld:", column);
-    fprintf(stderr, "%s%s\n", *file ? " " : "", dpc_error_message(s));
+    say_line(*file ? " " : "", dpc_error_message(s));
     if (query && dpc_error_position(s) >= 0)
         mark(query, dpc_error_position(s));
-    if (*dpc_error_detail(s))
-        fprintf(stderr, "detail: %s\n", dpc_error_detail(s));
-    if (*dpc_error_hint(s))
-        fprintf(stderr, "hint: %s\n", dpc_error_hint(s));
+    say_line("detail: ", dpc_error_detail(s));
+    say_line("hint: ", dpc_error_hint(s));
 }
 
 enum { MAX_QUERY = 1 << 20 };
@@ -135,8 +163,11 @@ static int ask(dpc_session *s, const struct invocation *inv, const char *query)
     progress_start(s);
     dpc_status st = c->question ? c->question(s, query, &r) : c->command(s, &r);
     progress_end();
+    /* PRIVACY: a file that is no query may be anything: its lines are shown to
+     * its owner only. */
+    bool show = c->owner || !inv->query_file;
     if (!r)
-        print_error(s, query, json);
+        print_error(s, show ? query : NULL, json);
     int written = r ? print_result(r, json) : 0;
     dpc_result_free(r);
     return st ? (int)st : written;

@@ -127,11 +127,25 @@ def first_lines():
     check("declared columns:", status == 0, out)
 
 
+def texts():
+    """Names are shown as they are, but nothing that a terminal obeys; lines of a file that is no query are not."""
+    for args in (["analyze", "SELECT COUNT(*) FROM \"a\x1b]0;title\x07b\""], ["analyze", "--no\x1b[2J", "x"],
+                 ["analyze", "--constraint", "p\x1b[31m: a -> b", "SELECT 1"],
+                 ["analyze", "--schema", "no\x1b[31m.sql", "SELECT COUNT(*) FROM \u009b31mp"]):
+        said = run(*args).stderr
+        check(f"escape sequence in {said!r}", not any(c < " " and c != "\n" or "\x7f" <= c < "\xa0" for c in said))
+    write("notes.txt", "id,name\n7,victim@example.org\n")
+    for command in (["analyze"], ["quote", "--epsilon", "1"], ["explain"]):
+        r = run(*command, "--query-file", "notes.txt")
+        check("a line of a file is shown", r.returncode == 2 and "victim" not in r.stdout + r.stderr, r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         os.chdir(top)
         sqlite_cells()
         first_lines()
+        texts()
         server = pg.start(needed=False)
         if server:
             try:
