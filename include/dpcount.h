@@ -112,6 +112,9 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   open          analysts without an account may ask too (yes or no)
  *   anchor        file that gets the head of every event of the ledger
  *   head          a head that was noted: does the ledger pass through it?
+ *   version       the name of the data as they are now
+ *   out           write a sealed copy, for --db
+ *   accept-nulls  cells that are not of their type are NULL (yes or no)
  *   owner         add private numbers, for the owner alone (yes or no)
  *
  * The analyst's:
@@ -224,6 +227,9 @@ DPC_API dpc_status dpc_sensitivity(dpc_session *s, const char *query,
 /* Do the declared keys and dependencies hold? If not: DPC_SOURCE, and *out
  * tells what does not hold and which rows show it. Since 0.1. */
 DPC_API dpc_status dpc_check(dpc_session *s, dpc_result **out);
+/* Reads everything strictly, checks everything declared, and gives the content
+ * a name in the ledger. Options version, out, accept-nulls. Since 0.2. */
+DPC_API dpc_status dpc_seal(dpc_session *s, dpc_result **out);
 
 /* --- the ledger ----------------------------------------------------------- */
 

@@ -59,33 +59,14 @@ static enum status plan_statements(struct release *r, struct err *err)
 
 /* --- the files ------------------------------------------------------------ */
 
-static enum status read_all(void *ctx, struct str *out, struct err *err)
-{
-    struct release *r = ctx;
-    struct store *st = NULL;
-    *out = STR("");
-    r->session->progress.tick = NULL;
-    r->session->mem.limit = 0; /* not a matter of what the question needs */
-    TRY(prepare_reopen(&r->p, err));
-    TRY(store_new(&r->session->mem, &r->p.schema, &st, err));
-    return source_load(r->p.source, NULL, st, NULL, err);
-}
-
-/* Are the files a database at all? PRIVACY: all tables and columns are read,
- * whatever is asked, so that the answer is the same for every question; one
- * text whatever the reason. */
+/* Are the files a database of which everything declared is true? */
 static enum status check_files(struct release *r, struct err *err)
 {
-    struct child_limits l = {0};
     struct err why;
-    struct str out;
-    if (child_run(&r->p.arena, &l, read_all, r, &out, &why) == OK)
-        return OK;
-    release_log(r, &why);
-    err_set(err, E_DATA, "the data could not be read");
-    err_detail(err, "A file is malformed. Nothing was charged.");
-    err_hint(err, "The owner finds the place with dpcount check.");
-    return E_DATA;
+    enum status s = validity_check(&r->p, r->ledger, &r->validity, &why, err);
+    if (s != OK && why.message[0])
+        release_log(r, &why);
+    return s;
 }
 
 enum status release_catalogue(struct release *r, struct str *out,
@@ -98,6 +79,39 @@ enum status release_catalogue(struct release *r, struct str *out,
             source_catalogue(r->p.source, r->p.counts[i].bodies[k], &b);
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
+}
+
+/* The worker's transaction begins by locking what this one saw. */
+static enum status remember_tables(struct release *r, struct err *err)
+{
+    struct sb b;
+    const struct cq **qs = NEWS(&r->p.arena, const struct cq *, r->p.n_counts);
+    if (!qs)
+        return err_nomem(err);
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        qs[i] = r->p.counts[i].query;
+    sb_init(&b, &r->p.arena);
+    source_lock(r->p.source, qs, r->p.n_counts, &b);
+    r->p.lock = sb_view(&b);
+    return b.failed ? err_nomem(err) : release_catalogue(r, &r->catalogue, err);
+}
+
+/* PRIVACY: what statements of one transaction read on a cluster is not one
+ * state of it, so the count and the sensitivity could be of different ones.
+ * Rows that were loaded are one database for both. */
+static enum status refuse_cluster(const struct release *r, struct err *err)
+{
+    bool measured = false;
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        measured |= !r->counts[i].done && r->priced[i].choice.noise.smooth;
+    if (!r->data.sql || !measured || !source_is_distributed(r->p.source))
+        return OK;
+    err_set(err, E_UNSUPPORTED,
+            "noise measured on the data is not offered on a cluster");
+    err_detail(err, "Its statements do not see one state of all servers.");
+    err_hint(err, "Use --engine embedded, or a sealed copy: dpcount seal --out "
+                  "FILE.");
+    return E_UNSUPPORTED;
 }
 
 /* --- random bytes --------------------------------------------------------- */
@@ -161,12 +175,10 @@ enum status release_admit(struct release *r, struct err *err)
     TRY(admit_smooth(r, err));
     TRY(try_entropy(err));
     TRY(evaluate_engine(&r->p, &r->data, err));
+    TRY(refuse_cluster(r, err));
     TRY(r->data.sql ? plan_statements(r, err)
                     : evaluate_plan(&r->p, &r->data, err));
-    TRY(release_catalogue(r, &r->catalogue, err));
-    bool files = !source_is_server(r->p.source) &&
-                 source_is_repeatable(r->p.source) &&
-                 child_possible(NULL) == OK;
+    TRY(remember_tables(r, err));
     prepare_close_source(&r->p); /* the worker opens its own */
-    return files ? check_files(r, err) : OK;
+    return check_files(r, err);
 }

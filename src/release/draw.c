@@ -209,7 +209,6 @@ enum status release_draw(struct release *r, struct err *err)
 {
     struct entropy *rng = NULL;
     TRY(evaluate_load(&r->p, &r->data, err));
-    TRY(evaluate_valid(&r->p, &r->data, err));
     TRY(entropy_open(&rng, err));
     enum status st = draw_left(r, rng, err);
     entropy_close(rng);

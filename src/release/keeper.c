@@ -115,12 +115,23 @@ static enum status write_answers(struct release *r, struct str *out,
     return b.failed ? err_nomem(err) : OK;
 }
 
+/* The owner's limits hold for what a server does, too. */
+static enum status limit_server(const struct release *r, struct err *err)
+{
+    uint64_t seconds = moment_processor_seconds(r, 1);
+    return source_limit(r->p.source, seconds * 1000, r->session->mem.limit,
+                        err);
+}
+
 /* The only function that has private rows. */
 static enum status work(void *ctx, struct str *out, struct err *err)
 {
     struct release *r = ctx;
     TRY(prepare_reopen(&r->p, err));
     TRY(same_catalogue(r, err));
+    if (r->validity.print.n)
+        TRY(source_expect(r->p.source, &r->validity.print, err));
+    TRY(limit_server(r, err));
     TRY(release_draw(r, err));
     return write_answers(r, out, err);
 }

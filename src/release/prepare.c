@@ -125,7 +125,7 @@ static enum status read_ddl(struct prepared *p, struct err *err)
 static struct source_spec spec_of(const struct prepared *p)
 {
     const struct options *o = &p->session->opt;
-    return (struct source_spec){o->db, o->tables.p, o->tables.n};
+    return (struct source_spec){o->db, o->tables.p, o->tables.n, p->lock};
 }
 
 enum status prepare_reopen(struct prepared *p, struct err *err)

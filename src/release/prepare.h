@@ -41,6 +41,7 @@ struct prepared {
     struct arena arena; /* all of this */
     struct schema schema;
     struct source *source;     /* NULL: none asked for */
+    struct str lock;           /* of source_lock, when it is opened again */
     struct str text;           /* the query as given */
     struct str epsilon, delta; /* of the options, or of the query */
     struct count *counts;      /* in the order of the SELECT list */

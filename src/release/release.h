@@ -12,6 +12,7 @@ typedef enum status ask_fn(struct session *s, struct str query,
                            struct result *out, struct err *err);
 
 ask_fn ask_release;
+ask_fn ask_seal; /* OWNER */
 ask_fn ask_budget_init, ask_budget_show, ask_budget_history, ask_budget_grant;
 ask_fn ask_budget_bind, ask_budget_unlock, ask_budget_verify, ask_budget_adopt;
 

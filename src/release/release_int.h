@@ -9,6 +9,7 @@
 #include "release/answer.h"
 #include "release/binding.h"
 #include "release/evaluate.h"
+#include "release/validity.h"
 
 struct release {
     struct session *session;
@@ -24,8 +25,9 @@ struct release {
     /* Nanoseconds: when the question came (CLOCK_MONOTONIC), and how long
      * after that the reply is due (0: when it is ready). */
     int64_t start_ns, after_ns;
-    bool isolated;        /* rows are read in a process of their own */
-    struct str catalogue; /* of the source, when the question came */
+    bool isolated;            /* rows are read in a process of their own */
+    struct str catalogue;     /* of the source, when the question came */
+    struct validity validity; /* of its content */
 };
 
 /* request.c: everything that is public. Reads the query, chooses, opens the

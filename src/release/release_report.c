@@ -323,6 +323,8 @@ static void release_json(struct json *j, const struct released *r,
     json_bool(j, x->repeated);
     json_key(j, "as_of");
     json_text_or_null(j, x->as_of);
+    json_key(j, "version");
+    json_str(j, r->request.version);
     json_key(j, "head");
     json_head(j, &v->head);
     json_key(j, "isolation");

@@ -98,16 +98,17 @@ static struct str settings(const struct priced *c)
 static enum status make_requests(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
-    struct str version = source_version(r->p.source, &r->p.arena);
+    TRY(validity_open(&r->p, r->ledger, &r->validity, err));
     for (size_t i = 0; i < r->p.n_counts; i++) {
         struct released *x = &r->counts[i];
         x->request = (struct ledger_request){
             .dataset = o->dataset,
             .analyst = o->analyst,
+            .source = r->validity.source,
             .query = prepare_count_text(x->c->q),
             .mechanism = str_of(choice_mechanism(&x->c->choice)),
             .settings = settings(x->c),
-            .version = version,
+            .version = r->validity.version,
             .sql = r->p.text,
         };
         if (!x->request.query.p || !x->request.settings.p)

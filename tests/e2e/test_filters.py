@@ -46,7 +46,9 @@ check("unknown", ask("sensitivity", "--db", "data", "--filters", "some", BAND)[0
 # the release takes the same treatment, and a stored answer is of one of them
 ask("budget", "init", "--ledger", "l", "--epsilon", "1000", "--least-price", "0.01")
 # (with a mechanism whose error shows the scale; the staircase rounds to 1 here)
-RELEASE = ["release", "--format", "json", "--ledger", "l", "--db", "data", "--epsilon", "20", "--error-budget", "10",
+with open("columns.yaml", "w") as f:
+    f.write("tables: {r: {columns: [x, y]}, s: {columns: [x, z, w]}, e: {columns: [a, b]}}\n")
+RELEASE = ["release", "--format", "json", "--ledger", "l", "--db", "data", "--policy", "columns.yaml", "--epsilon", "20", "--error-budget", "10",
            "--mechanism", "smooth-laplace"]
 first = json.loads(ask(*RELEASE, BAND)[1])
 again = json.loads(ask(*RELEASE, "--filters", "inside", BAND)[1])

@@ -132,7 +132,7 @@ def fingerprint():
     out = []
     for folder, _, names in sorted(os.walk(".")):
         for name in sorted(names):
-            if name.endswith(("-shm", "-wal")):
+            if name.endswith(("-shm", "-wal", ".key")):
                 continue
             path = os.path.join(folder, name)
             out.append((path, hashlib.sha256(open(path, "rb").read()).hexdigest()))

@@ -1,0 +1,50 @@
+/*
+ * Are the files of a source a database of which everything declared is true?
+ * Asked of the whole source before any question, once for each content; the
+ * ledger remembers (a seal). release/seal.c is the command that gives a
+ * content a name.
+ *
+ * PRIVACY: the answer is the same for every question: all tables and columns
+ * are read whatever is asked, and a failure is one text. It is one bit for
+ * each content that the source has, shown to whom the owner lets ask at once.
+ */
+#ifndef RELEASE_VALIDITY_H
+#define RELEASE_VALIDITY_H
+
+#include "release/evaluate.h"
+
+struct ledger;
+
+/* What is known of a source's content. */
+struct validity {
+    struct str version; /* the owner's name for it, or "live" */
+    struct str source;  /* where the data are */
+    bool checkable;     /* it has files, and they can be read twice */
+    bool sealed;        /* has a name, and must have that content */
+    bool copy;          /* the file of seal --out: must be sealed */
+    struct source_print print;
+};
+
+/* Names the version. p->source is open. */
+enum status validity_open(struct prepared *p, struct ledger *l,
+                          struct validity *out, struct err *err) WARN_UNUSED;
+/*
+ * E_DATA (one text) or E_STALE. Fills the print, which a later load must have.
+ * p->source is closed, and is so afterwards; the work is done in processes of
+ * their own where that is possible. *why is for the owner.
+ */
+enum status validity_check(struct prepared *p, struct ledger *l,
+                           struct validity *v, struct err *why,
+                           struct err *err) WARN_UNUSED;
+/* Is everything that is declared true of the tables? Table by table, all
+ * columns read; E_DATA, E_SOURCE, E_CONSTRAINT. OWNER. */
+enum status validity_of_rows(struct prepared *p, struct err *err) WARN_UNUSED;
+/* SHA-256 of what is declared: types, NOT NULL, constraints. */
+enum status validity_declared(struct prepared *p, struct str *out,
+                              struct err *err) WARN_UNUSED;
+/* The keyed hash of a content. */
+enum status validity_fingerprint(struct prepared *p, struct ledger *l,
+                                 const struct source_print *print,
+                                 struct str *out, struct err *err) WARN_UNUSED;
+
+#endif
