@@ -93,7 +93,7 @@ enum status validity_of_rows(struct prepared *p, struct err *err)
 
 /* --- in processes of their own -------------------------------------------- */
 
-struct job {
+struct validity_job {
     struct prepared *p;
     const struct source_print *print; /* of the content to be checked */
 };
@@ -107,7 +107,7 @@ static enum status reopen(struct prepared *p, struct err *err)
 
 static enum status hash_work(void *ctx, struct str *out, struct err *err)
 {
-    struct job *j = ctx;
+    struct validity_job *j = ctx;
     struct source_print print;
     TRY(reopen(j->p, err));
     TRY(source_fingerprint(j->p->source, &j->p->arena, &print, err));
@@ -117,7 +117,7 @@ static enum status hash_work(void *ctx, struct str *out, struct err *err)
 
 static enum status check_work(void *ctx, struct str *out, struct err *err)
 {
-    struct job *j = ctx;
+    struct validity_job *j = ctx;
     *out = STR("");
     TRY(reopen(j->p, err));
     TRY(source_expect(j->p->source, j->print, err));
@@ -125,7 +125,7 @@ static enum status check_work(void *ctx, struct str *out, struct err *err)
 }
 
 /* A program with threads cannot fork: then it happens here. */
-static enum status apart(struct job *j, child_fn *fn, struct str *out,
+static enum status apart(struct validity_job *j, child_fn *fn, struct str *out,
                          struct err *err)
 {
     struct child_limits l = {0};
@@ -211,7 +211,7 @@ static enum status check_new(struct prepared *p, struct ledger *l,
                              struct ledger_seal *seal, struct validity *v,
                              struct err *why, struct err *err)
 {
-    struct job j = {p, &v->print};
+    struct validity_job j = {p, &v->print};
     struct str out;
     enum status s = apart(&j, check_work, &out, why);
     seal->valid = s == OK;
@@ -250,7 +250,7 @@ static enum status check_content(struct prepared *p, struct ledger *l,
 enum status validity_check(struct prepared *p, struct ledger *l,
                            struct validity *v, struct err *why, struct err *err)
 {
-    struct job j = {p, NULL};
+    struct validity_job j = {p, NULL};
     struct str out;
     err_clear(why);
     if (!v->checkable)

@@ -115,7 +115,8 @@ static void test_release(void **state)
     set(s, "epsilon", "1");
     forget();
     ask(s, ask_release, THREE);
-    assert_int_equal(*calls_source_open, 3);
+    /* to ask, to know the content, to check what is new, to count */
+    assert_int_equal(*calls_source_open, 4);
     assert_int_equal(*calls_sql_read, 1);
     assert_int_equal(*calls_source_load_for, 1);
     assert_int_equal(*calls_tab_core, 3); /* one for each count */
