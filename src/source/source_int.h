@@ -138,7 +138,8 @@ enum status sqlite_load(struct source *src, const struct src_table *t,
 
 /* sealed_copy.c: its catalogue, in place of SQLite's. */
 enum { SOURCE_COPY_ID = 0x64706373 }; /* PRAGMA application_id: "dpcs" */
-enum status sealed_catalogue(struct source *src, struct err *err) WARN_UNUSED;
+enum status sqlite_sealed_catalogue(struct source *src,
+                                    struct err *err) WARN_UNUSED;
 /* Reads every cell, keeps none: a page that cannot be read is E_SOURCE. */
 enum status sqlite_read_all(struct source *src, const struct src_table *t,
                             struct err *err) WARN_UNUSED;

@@ -401,7 +401,7 @@ static enum status each(struct source *src, const char *sql,
     return s != OK ? s : rc == SQLITE_DONE ? OK : broken(err);
 }
 
-enum status sealed_catalogue(struct source *src, struct err *err)
+enum status sqlite_sealed_catalogue(struct source *src, struct err *err)
 {
     TRY(each(src, "SELECT i, name, namespace FROM dpcount_tables ORDER BY i",
              take_table, err));

@@ -435,5 +435,6 @@ enum status sqlite_open(struct source *src, const char *path, struct err *err)
                      NULL, NULL, NULL) != SQLITE_OK)
         return sqlite_failed(src, "read", err);
     TRY(find_seal(src, err));
-    return src->is_sealed ? sealed_catalogue(src, err) : read_tables(src, err);
+    return src->is_sealed ? sqlite_sealed_catalogue(src, err)
+                          : read_tables(src, err);
 }
