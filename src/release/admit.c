@@ -85,13 +85,17 @@ enum status release_catalogue(struct release *r, struct str *out,
 static enum status remember_tables(struct release *r, struct err *err)
 {
     struct sb b;
-    const struct cq **qs = NEWS(&r->p.arena, const struct cq *, r->p.n_counts);
+    size_t n = 0, all = 0;
+    for (size_t i = 0; i < r->p.n_counts; i++)
+        all += r->p.counts[i].n_bodies;
+    const struct cq **qs = NEWS(&r->p.arena, const struct cq *, all + 1);
     if (!qs)
         return err_nomem(err);
     for (size_t i = 0; i < r->p.n_counts; i++)
-        qs[i] = r->p.counts[i].query;
+        for (size_t k = 0; k < r->p.counts[i].n_bodies; k++)
+            qs[n++] = r->p.counts[i].bodies[k];
     sb_init(&b, &r->p.arena);
-    source_lock(r->p.source, qs, r->p.n_counts, &b);
+    source_lock(r->p.source, qs, n, &b);
     r->p.lock = sb_view(&b);
     return b.failed ? err_nomem(err) : release_catalogue(r, &r->catalogue, err);
 }
