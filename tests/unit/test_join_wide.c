@@ -163,6 +163,45 @@ static void test_cycle(void **state)
     world_close(&w);
 }
 
+enum { MANY = 64 };
+
+static void many(int i, int n, int64_t out[3])
+{
+    (void)n;
+    out[0] = i / MANY;
+    out[1] = i % MANY;
+}
+
+/* A chain of 22 whose third and fifth variable differ: 64^23 less 64^22, both
+ * beyond COUNT_MOST. Clamped one by one nothing would be left. */
+static void test_signed_terms(void **state)
+{
+    (void)state;
+    struct world w;
+    char rule[1024], *p = rule;
+    mpz_t want;
+    enum { ATOMS = 22 };
+    p += sprintf(p, "Q(v0");
+    for (int i = 1; i <= ATOMS; i++)
+        p += sprintf(p, ",v%d", i);
+    p += sprintf(p, ") :- E(v0,v1)");
+    for (int i = 1; i < ATOMS; i++)
+        p += sprintf(p, ", E(v%d,v%d)", i, i + 1);
+    sprintf(p, ", v2 != v4.");
+    world_open(&w, rule);
+    fill(&w, "E", MANY * MANY, many);
+    start(&w);
+    mpz_init(want);
+    mpz_ui_pow_ui(want, MANY, ATOMS);
+    mpz_mul_ui(want, want, MANY - 1);
+    vset all = cq_vars_of(w.q, aset_first_n(ATOMS));
+    expect(&w, aset_first_n(ATOMS), 0, all, want, "all");
+    mpz_divexact_ui(want, want, MANY);
+    expect(&w, aset_first_n(ATOMS), vset_one(0), all, want, "from one end");
+    mpz_clear(want);
+    world_close(&w);
+}
+
 /* --- stars: leaves that all differ ------------------------------------------
  */
 
@@ -213,6 +252,33 @@ static void test_stars(void **state)
     check_star(20000, 10, true);
     check_star(900, 12, false);
     check_star(60000, 9, false);
+}
+
+static void three_stars(int i, int n, int64_t out[3])
+{
+    (void)n;
+    out[0] = i % 3;
+    out[1] = i / 3;
+}
+
+/* Three centres with 200^17 results each, walked: three saturated numbers that
+ * would wrap around to less than COUNT_MOST. */
+static void test_walker_saturates(void **state)
+{
+    (void)state;
+    struct world w;
+    u128 got = 0;
+    world_open(&w, "Q(x,a,b,c,d,e,f,g,h,i,k,l,m,n,o,p,q,r) :- R(x,a), R(x,b), "
+                   "R(x,c), R(x,d), R(x,e), R(x,f), R(x,g), R(x,h), R(x,i), "
+                   "R(x,k), R(x,l), R(x,m), R(x,n), R(x,o), R(x,p), R(x,q), "
+                   "R(x,r).");
+    fill(&w, "R", 600, three_stars);
+    start(&w);
+    aset all = aset_first_n(w.q->n_atoms);
+    assert_int_equal(
+        join_max_walked(w.j, all, 0, cq_vars_of(w.q, all), &got, &w.err), OK);
+    assert_true(got == COUNT_MOST);
+    world_close(&w);
 }
 
 /* M = 100, three leaves that differ, d = 10: d^3 - 3 d^2 + 2 d. Terms that are
@@ -415,7 +481,9 @@ int main(void)
         cmocka_unit_test(test_saturated),
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_signed_terms),
         cmocka_unit_test(test_stars),
+        cmocka_unit_test(test_walker_saturates),
         cmocka_unit_test(test_clamped_terms_would_lie),
         cmocka_unit_test(test_wide_pairs),
         cmocka_unit_test(test_rising),
