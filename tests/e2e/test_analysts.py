@@ -120,12 +120,8 @@ OTHERS = [
      "SELECT COUNT(*) FROM orders o, customer c WHERE o.o_custkey IS c.c_custkey"),
 ]
 REFUSED = """
-SELECT c_name, COUNT(o_orderkey) FROM customer LEFT JOIN orders ON c_custkey = o_custkey GROUP BY c_name
-SELECT COUNT(*) FROM customer WHERE NOT EXISTS (SELECT 1 FROM orders WHERE o_custkey = c_custkey)
-SELECT COUNT(*) FROM customer WHERE c_custkey NOT IN (SELECT o_custkey FROM orders)
 SELECT COUNT(*) FROM customer WHERE c_acctbal > (SELECT AVG(c_acctbal) FROM customer)
 SELECT SUM(l_quantity) FROM lineitem
-SELECT COUNT(*) FROM lineitem, part WHERE p_partkey = l_partkey AND (p_brand = 'Brand#12' AND l_quantity < 5 OR p_brand = 'Brand#23' AND l_quantity < 9)
 SELECT COUNT(*) FROM orders WHERE o_orderdate > CURRENT_DATE
 SELECT * FROM orders
 SELECT COUNT(*) FROM order

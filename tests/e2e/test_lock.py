@@ -151,7 +151,7 @@ if not os.environ.get("DPC_SLOW"):
     is_locked("memory", *release("lm", "--memory", "16M", *BIG, "SELECT COUNT(*) FROM t x JOIN t y ON x.a = y.b"))
 
 # the owner's moment: answers and locks come exactly then, and --deadline is not for the analyst's side of it
-after = slower(1.5)
+after = slower(4)
 write("policy.yaml", f"limits: {{respond_after: {after}s}}\n")
 ask("budget", "init", "--ledger", "lt", "--epsilon", "10", "--policy", "policy.yaml")
 took = []

@@ -115,7 +115,7 @@ for name, secret in (("one", 37), ("two", 36)):
     write(f"{name}/patient.csv", "id,hiv,site\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
     write(f"{name}/pub.csv", pub)
 for name in ("one", "two", "empty", "path", "post"):
-    ask("budget", "init", "--ledger", f"{name}.l", "--epsilon", "1000")
+    ask("budget", "init", "--ledger", f"{name}.l", "--epsilon", "1000", "--least-price", "0.00001")
 
 # --- whether there is an answer tells nothing ---------------------------------
 with_policy = ["--policy", "policy.yaml"]
