@@ -76,7 +76,12 @@ enum status report_release(struct prepared *p, const struct released *x,
                            struct err *err) WARN_UNUSED;
 void report_quote(struct prepared *p, const struct priced *c,
                   struct result *out);
-/* report_entity.c: what an election adds to a release and a quote. */
+/* report_entity.c: what is public about entities: unit, owners, static_upper;
+ * tables; both as the member "entity", where there are any. */
+void answer_entity_head(struct json *j, const struct count *q);
+void answer_entity_tables(struct json *j, const struct schema *s);
+void answer_entity_json(struct json *j, const struct count *q);
+/* And what an election adds to a release and a quote. */
 void answer_elected_json(struct json *j, const struct choice *c,
                          const struct answer *x);
 void answer_elected_text(struct sb *b, const struct choice *c,

@@ -522,6 +522,7 @@ static void quote_json(struct json *j, const struct priced *p)
     const struct choice *c = &p->choice;
     const struct group_keys *k = &p->keys;
     json_public(j, p->q, c);
+    answer_entity_json(j, p->q);
     json_key(j, "groups");
     if (k->n_cols && k->known)
         json_i64(j, (int64_t)k->n);

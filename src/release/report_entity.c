@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "schema/owners.h"
+
 /* The grid value of a stored threshold. */
 static unsigned place_of(const struct election *e, struct str text)
 {
@@ -108,4 +110,57 @@ void answer_quote_text(struct sb *b, const struct choice *c)
     if (elect_tells_lost(&c->election))
         sb_cstr(b, "            A part of the price buys an estimate of what "
                    "was cut (--error-budget)\n");
+}
+
+/* --- whose rows ------------------------------------------------------------
+ */
+
+static void json_unit(struct json *j, const struct schema *s)
+{
+    json_key(j, "unit");
+    json_begin(j, '[');
+    for (size_t i = 0; i < s->tables.n; i++)
+        if (s->tables.p[i].is_entity)
+            json_str(j, s->tables.p[i].name);
+    json_end(j, ']');
+}
+
+void answer_entity_tables(struct json *j, const struct schema *s)
+{
+    json_key(j, "tables");
+    json_begin(j, '{');
+    for (uint32_t t = 0; t < s->tables.n; t++) {
+        if (!s->tables.p[t].paths.n)
+            continue;
+        json_key_str(j, s->tables.p[t].name);
+        json_begin(j, '[');
+        for (size_t p = 0; p < s->tables.p[t].paths.n; p++) {
+            struct sb b;
+            sb_init(&b, j->out->arena);
+            owner_path_print(&b, s, t, p);
+            json_str(j, sb_view(&b));
+        }
+        json_end(j, ']');
+    }
+    json_end(j, '}');
+}
+
+void answer_entity_head(struct json *j, const struct count *q)
+{
+    json_unit(j, &q->p->schema);
+    json_key(j, "owners");
+    json_i64(j, q->owners.k);
+    json_key(j, "static_upper");
+    json_bound(j, q->entity.upper);
+}
+
+void answer_entity_json(struct json *j, const struct count *q)
+{
+    if (!q->p->schema.has_entities)
+        return;
+    json_key(j, "entity");
+    json_begin(j, '{');
+    answer_entity_head(j, q);
+    answer_entity_tables(j, &q->p->schema);
+    json_end(j, '}');
 }

@@ -123,7 +123,18 @@ static enum status judge(const struct sealing *s, struct err *err)
         err_hint(err, "dpcount check lists them. Nothing was sealed.");
         return E_CONSTRAINT;
     }
-    if (s->session->opt.accept_nulls || (!s->n_converted && !s->n_dropped))
+    bool whole = !s->n_converted && !s->n_dropped;
+    /* PRIVACY: a row that does not exist for counting still hands on
+     * ownership, and an ill-typed key is its bytes, not NULL. A copy of typed
+     * cells has neither. */
+    if (s->session->opt.out.n && !whole && s->p.schema.has_entities) {
+        err_set(err, E_UNSUPPORTED,
+                "a copy of ill-typed cells would not know whose rows they are");
+        err_hint(err, "Correct the cells that dpcount check lists, or seal "
+                      "without --out. Nothing was sealed.");
+        return E_UNSUPPORTED;
+    }
+    if (s->session->opt.accept_nulls || whole)
         return OK;
     err_set(err, E_DATA,
             "%zu cells are not of their declared types, and %zu rows do not "

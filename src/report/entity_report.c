@@ -8,45 +8,6 @@
 
 /* --- public --------------------------------------------------------------- */
 
-static void json_unit(struct json *j, const struct schema *s)
-{
-    json_key(j, "unit");
-    json_begin(j, '[');
-    for (size_t i = 0; i < s->tables.n; i++)
-        if (s->tables.p[i].is_entity)
-            json_str(j, s->tables.p[i].name);
-    json_end(j, ']');
-}
-
-static void json_tables(struct json *j, const struct schema *s)
-{
-    json_key(j, "tables");
-    json_begin(j, '{');
-    for (uint32_t t = 0; t < s->tables.n; t++) {
-        if (!s->tables.p[t].paths.n)
-            continue;
-        json_key_str(j, s->tables.p[t].name);
-        json_begin(j, '[');
-        for (size_t p = 0; p < s->tables.p[t].paths.n; p++) {
-            struct sb b;
-            sb_init(&b, j->out->arena);
-            owner_path_print(&b, s, t, p);
-            json_str(j, sb_view(&b));
-        }
-        json_end(j, ']');
-    }
-    json_end(j, '}');
-}
-
-static void json_head(struct json *j, const struct count *q)
-{
-    json_unit(j, &q->p->schema);
-    json_key(j, "owners");
-    json_i64(j, q->owners.k);
-    json_key(j, "static_upper");
-    json_bound(j, q->entity.upper);
-}
-
 /* What could not be computed for want of memory is not shown. */
 static size_t advice_of(struct count *q, struct entity_advice *out)
 {
@@ -80,8 +41,8 @@ void report_entity_json(struct json *j, struct count *q)
         return;
     json_key(j, "entity");
     json_begin(j, '{');
-    json_head(j, q);
-    json_tables(j, &q->p->schema);
+    answer_entity_head(j, q);
+    answer_entity_tables(j, &q->p->schema);
     json_entity_advice(j, q);
     json_end(j, '}');
 }
@@ -216,7 +177,7 @@ static enum status show(struct values *v)
         v->q->owners.k > 1 ? contrib_entities(v->x) : pack_entities(v->pack);
     json_key(v->j, "entity");
     json_begin(v->j, '{');
-    json_head(v->j, v->q);
+    answer_entity_head(v->j, v->q);
     json_key(v->j, "entities");
     json_u128(v->j, n);
     json_key(v->j, "largest");

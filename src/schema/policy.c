@@ -502,6 +502,15 @@ static enum status read_limit(struct policy_reader *r, yaml_node_t *key,
                  {"work_at_most", &l->work_at_most}};
     (void)unused;
     TRY(policy_need(r, val, YAML_SCALAR_NODE, "a number or a word"));
+    /* PRIVACY: who asks for admission by public sizes must not believe to have
+     * it. */
+    if (str_is(policy_scalar(key), "work_at_most") ||
+        (str_is(policy_scalar(key), "strict") &&
+         !str_is(policy_scalar(val), "no")))
+        return policy_bad(r, val, E_POLICY,
+                          "%.*s is not available in this version; a question "
+                          "that takes too long locks the data set",
+                          PSTR(policy_scalar(key)));
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (str_is(policy_scalar(key), known[i].name)) {
             *known[i].to = str_copy(r->s->arena, policy_scalar(val));

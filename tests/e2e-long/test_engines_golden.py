@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every accepted query of the golden SQL files on one small database: the
 same count from CSV files, SQLite, PostgreSQL with the embedded engine and
-PostgreSQL that counts itself, which refuses none of them."""
+PostgreSQL that counts itself, which refuses none of them but negation, unions
+and functions that are computed here alone."""
 import glob
 import json
 import os
@@ -26,6 +27,10 @@ COLUMNS = {
     "edge": "src,dst",
     "Odd Name": "Key,a b,code",
 }
+
+
+LEFT_TO_US = ["the database does not count queries with negation or unions"] + [
+    f"the database cannot compute {what} exactly" for what in ("regex", "years", "to_char", "shift", "bin")]
 
 
 def rows():
@@ -117,7 +122,7 @@ def groups_of(names, source, query):
 
 
 def compare(sources):
-    same = refused = skipped = 0
+    same = refused = skipped = left = 0
     large = 0
     for query, names in accepted():
         more = groups_of(names, sources["csv"], query)
@@ -129,6 +134,10 @@ def compare(sources):
         for name, source in sources.items():
             got[name], error = ask(source, query, more)
             if name == "pushdown" and error and error["code"] == "unsupported" and "embedded" in error["hint"]:
+                if error["message"] in LEFT_TO_US:
+                    left += 1
+                    got.pop(name)
+                    continue
                 refused += 1
                 print(f"pushdown refuses ({error['message']}): {query}")
                 got.pop(name)
@@ -144,7 +153,8 @@ def compare(sources):
             sys.exit(f"{query}: {got}")
         same += bool(got)
         large += any(x[0] and x[0] > 1 for x in got.values())
-    print(f"{same} queries agree, {large} of them with a count above 1; pushdown refused {refused}, {skipped} left out")
+    print(f"{same} queries agree, {large} of them with a count above 1; pushdown refused {refused}, leaves {left} to the embedded engine, "
+          f"{skipped} left out")
     if same < 100 or large < 50 or refused or skipped > same // 10:
         sys.exit("that proves too little")
 

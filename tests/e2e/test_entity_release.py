@@ -50,6 +50,7 @@ ask("budget init", "--ledger", "l", "--epsilon", "1000")
 GRID = [1] + [v for i in range(1, 63) for v in (2 ** i, 3 * 2 ** (i - 1))]
 status, q = ask("quote", *DATA, "--epsilon", "1", ORDERS)
 check("quote", status == 0 and q["mechanism"] == "election" and UNIT in q["guarantee"], str(q))
+check("quote says whose rows", q["entity"]["owners"] == 1 and q["entity"]["unit"] and q["entity"]["tables"], str(q))
 check("quote in units of T", 4.3 < q["error"]["p95_in_units_of_threshold"] < 4.6, str(q["error"]))
 status, a = release("--epsilon", "1", ORDERS)
 check("release", status == 0 and a["mechanism"] == "election" and a["threshold"] in GRID, str(a))

@@ -200,6 +200,10 @@ def ill_typed():
     for q in ("SELECT COUNT(*) FROM p", "SELECT COUNT(id) FROM p"):
         a, b = (ask("count", "--db", s, "--format", "json", q)[1]["count"] for s in ("odd.db", "odd.sealed"))
         check(f"copy of odd cells: {q}", a == b, (a, b))
+    write("owners.yaml", "entities: [p]\ntables: {p: {key: [id]}}\n")
+    status, out = ask("seal", *source, "--policy", "owners.yaml", "--ledger", ledger("own.ledger"), "--version", "a",
+                      "--accept-nulls", "--out", "own.sealed", "--format", "json")
+    check("no copy without owners", status == 3 and not os.path.exists("own.sealed"), out)
 
 
 def server(folder):

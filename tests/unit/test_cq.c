@@ -175,7 +175,7 @@ static void policies(void **state)
     struct fixture *f = *state;
     const char *text = "neighbours: change-one\n"
                        "budget: {epsilon: 10, delta: 1e-6}\n"
-                       "limits: {respond_after: 3, ladder: 2, strict: yes}\n"
+                       "limits: {respond_after: 3, ladder: 2, strict: no}\n"
                        "tables:\n"
                        "  hos: {privacy: public, columns: [id, city]}\n"
                        "  pat:\n"
@@ -195,7 +195,7 @@ static void policies(void **state)
     assert_int_equal(f->schema.neighbours, CHANGE_ONE);
     assert_true(str_is(f->schema.limits.respond_after, "3") &&
                 str_is(f->schema.limits.ladder, "2") &&
-                str_is(f->schema.limits.strict, "yes") &&
+                str_is(f->schema.limits.strict, "no") &&
                 !f->schema.limits.memory.n);
     assert_int_equal(schema_read_policy(&f->schema, STR("limits: {wait: 3}"),
                                         "p.yaml", &f->err),
