@@ -10,6 +10,7 @@
 #define EXPR_MAX_DIGITS 100000
 #include "cq/expr_num.c"
 #include "cq/expr_text.c"
+#include "cq/expr_eval.c" /* keeps what is that long */
 #undef EXPR_MAX_TEXT
 #undef EXPR_MAX_DIGITS
 
