@@ -51,10 +51,28 @@ void choose_price_for_sums(struct choice *c)
     price_round(&c->price); /* up, to the digits of a price */
 }
 
+/* PRIVACY: neighbours that break a declared key or bound are not databases
+ * that the noise was chosen for. */
+static bool relies_on_constraints(const struct count *q)
+{
+    for (size_t i = 0; i < q->n_bodies; i++)
+        for (uint32_t k = 0; k < q->bodies[i]->n_atoms; k++) {
+            const struct table *t =
+                &q->p->schema.tables.p[q->bodies[i]->atoms[k].table];
+            if (table_is_private(t) && t->degrees.n)
+                return true;
+        }
+    return false;
+}
+
 static void set_guarantee_text(struct count *q, struct choice *c)
 {
     struct arena *a = &q->p->arena;
-    struct str who = prepare_neighbours_text(q);
+    struct str who = str_printf(
+        a, "%.*s%s", PSTR(prepare_neighbours_text(q)),
+        relies_on_constraints(q)
+            ? " (among databases that satisfy the declared constraints)"
+            : "");
     if (c->exact)
         c->guarantee = STR("The answer depends on public tables only; "
                            "nothing is spent.");
