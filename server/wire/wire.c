@@ -33,7 +33,9 @@ uint8_t wire_get8(struct wire_in *in)
 uint16_t wire_get16(struct wire_in *in)
 {
     const unsigned char *p = wire_get_bytes(in, 2);
-    return p ? (uint16_t)(p[0] << 8 | p[1]) : 0;
+    if (!p)
+        return 0;
+    return (uint16_t)((unsigned)p[0] << 8 | p[1]);
 }
 
 uint32_t wire_get32(struct wire_in *in)

@@ -114,8 +114,8 @@ for name, secret in (("one", 37), ("two", 36)):
     rows = [(i, int(i < secret), "abc"[i % 3]) for i in range(200)]
     write(f"{name}/patient.csv", "id,hiv,site\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
     write(f"{name}/pub.csv", pub)
-for name in ("one", "two", "empty", "path", "post"):
-    ask("budget", "init", "--ledger", f"{name}.l", "--epsilon", "1000", "--least-price", "0.00001")
+for name in ("one.n", "two.n", "one.l", "two.l", "empty.l", "path.l", "post.l"):
+    ask("budget", "init", "--ledger", name, "--epsilon", "1000", "--least-price", "0.00001")
 
 # --- whether there is an answer tells nothing ---------------------------------
 with_policy = ["--policy", "policy.yaml"]
@@ -133,6 +133,16 @@ check("no word of it where it cannot matter", status == 0 and "clamped_at" not i
 status, a = ask("count", "--format", "json", "--db", "one", *with_policy, "--groups", "a,b,c", attack(1, True))
 check("the owner sees it", status == 0 and a.get("clamped_at") == MOST // 3
       and all(g["count"] == MOST // 3 for g in a["groups"]), str(a))
+
+# --- the same behind a negated subquery: three sums of 2^127 - 1 are no failure --
+write("w.csv", "x\n-1\n")
+for name, people in (("one", 2), ("two", 3)):
+    write(f"{name}.csv", "x\n" + "".join(f"{i}\n" for i in range(people)))
+    many = ", ".join(f"pub p{i}" for i in range(13))
+    status, a = ask("release", "--format", "json", "--ledger", f"{name}.n", "--epsilon", "1", "--table", f"v(x)={name}.csv",
+                    "--table", "w(x)=w.csv", "--table", "pub(x)=one/pub.csv", "--public", "pub",
+                    f"SELECT COUNT(*) FROM v, {many} WHERE NOT EXISTS (SELECT 1 FROM w WHERE w.x = v.x)")
+    check("negation beyond 2^128", status == 0 and a["clamped_at"] == MOST, f"{people} {a}")
 
 # --- sizes of a sensitivity -----------------------------------------------------
 write("empty.csv", "x,y\n")
