@@ -438,7 +438,8 @@ static enum status loops_max(void *ctx, aset f, vset boundary, vset outs,
     for (unsigned v = 0; v < MAX_VARS; v++)
         l->val[v] = -2;
     match(l, f);
-    qsort(l->found, l->n, sizeof *l->found, by_pair);
+    if (l->n)
+        qsort(l->found, l->n, sizeof *l->found, by_pair);
     uint64_t most = 0, run = 0;
     for (size_t i = 0; i < l->n; i++) {
         if (i && !memcmp(l->found[i], l->found[i - 1], sizeof *l->found))
