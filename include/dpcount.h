@@ -115,7 +115,7 @@ DPC_API void dpc_session_free(dpc_session *s);
  *   version       the name of the data as they are now
  *   out           write a sealed copy, for --db
  *   accept-nulls  cells that are not of their type are NULL (yes or no)
- *   owner         add private numbers, for the owner alone (yes or no)
+ *   owner         add what is for the owner alone (yes or no)
  *
  * The analyst's:
  *   epsilon       the price in privacy: 1 is common, 0.1 is strict

@@ -25,8 +25,9 @@ enum status queue_refuse(struct err *err)
     err_detail(err, "A release could not be finished, so the data set is "
                     "locked, for everybody. Answers that were given before "
                     "are still repeated.");
-    err_hint(err, "The owner sees the reason with dpcount budget show and "
-                  "ends it with dpcount budget unlock.");
+    err_hint(err,
+             "The owner sees the reason with dpcount budget show --owner and "
+             "ends it with dpcount budget unlock.");
     return E_LOCKED;
 }
 

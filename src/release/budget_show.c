@@ -4,11 +4,13 @@
 
 /* --- show ----------------------------------------------------------------- */
 
-static void state_json(struct json *j, const struct ledger_state *x)
+/* PRIVACY: why a release failed may depend on rows beyond the bits that are
+ * booked; only the owner is told (--owner). */
+static void state_json(struct json *j, const struct ledger_state *x, bool owner)
 {
     json_key(j, "locked");
     json_bool(j, x->locked != 0);
-    if (x->locked) {
+    if (x->locked && owner) {
         json_key(j, "reason");
         json_str(j, x->reason);
     }
@@ -36,11 +38,12 @@ static void state_json(struct json *j, const struct ledger_state *x)
     json_end(j, '}');
 }
 
-static void state_text(struct sb *b, const struct ledger_state *x)
+static void state_text(struct sb *b, const struct ledger_state *x, bool owner)
 {
     if (x->locked)
-        sb_printf(b, "locked    by release %llu: %.*s\n",
-                  (unsigned long long)x->locked, PSTR(x->reason));
+        sb_printf(b, "locked    by release %llu%s%.*s\n",
+                  (unsigned long long)x->locked, owner ? ": " : "",
+                  PSTR(owner ? x->reason : STR("")));
     sb_printf(b,
               "bits      at most %.*s can have shown without noise, "
               "%llu unlocks\n",
@@ -87,7 +90,7 @@ static void balance_json(struct sb *b, const struct session *s,
     json_u128(&j, x->n_committed);
     json_key(&j, "held");
     json_u128(&j, x->n_held);
-    state_json(&j, st);
+    state_json(&j, st, s->opt.owner);
     json_end(&j, '}');
 }
 
@@ -141,7 +144,7 @@ enum status budget_balance(struct session *s, struct ledger *l,
         mpq_sub(delta_left, x.delta_total, x.delta_spent);
         balance_json(&out->json, s, &x, left, delta_left, &state);
         balance_text(&out->text, &x, left, delta_left);
-        state_text(&out->text, &state);
+        state_text(&out->text, &state, s->opt.owner);
     }
     mpq_clears(left, delta_left, NULL);
     balance_fini(&x);

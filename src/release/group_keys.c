@@ -276,6 +276,14 @@ static enum status column_keys(struct count *q, uint32_t col,
                                struct key_column *out, struct err *err)
 {
     const struct term *t = &q->query->outs[col];
+    /* Branches of a union or of an outer join have keys of their own: what the
+     * first one says does not hold for all. */
+    if (q->tree && q->tree->n_branches > 1) {
+        TRY(declared(q, col, &out->keys, err));
+        out->private_ = !out->keys.n;
+        return !out->private_ || offers_delta(q) ? OK
+                                                 : private_keys(q, col, err);
+    }
     if (t->kind == TERM_CONST)
         return add_value(q, &out->keys, q->query->consts[t->id], err);
     TRY(declared(q, col, &out->keys, err));

@@ -464,6 +464,23 @@ static enum status complete(struct count *q, struct err *err)
     return entity_bound(a, q->query, &q->owners, &q->entity, err);
 }
 
+/* PRIVACY: what a path that is no query would do after the charge is to lock
+ * the data set. Depends on query and catalogue alone. */
+static enum status check_parts(const struct count *q, struct err *err)
+{
+    for (size_t i = 0; i < q->bound.n_parts; i++) {
+        if (!cq_check(q->bound.parts[i].path))
+            continue;
+        err_set(err, E_UNSUPPORTED,
+                "a join of a table with itself on a UNIQUE column that may be "
+                "NULL is not supported with negation or outer joins");
+        err_hint(err, "Declare the column NOT NULL, or name a key of the "
+                      "table: --constraint 'T: a -> *'.");
+        return E_UNSUPPORTED;
+    }
+    return OK;
+}
+
 enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
 {
     struct bound_options opt = {.want_lower = thorough,
@@ -482,6 +499,7 @@ enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
                 ? bound_tree(&p->arena, q->tree, q->query, &opt, &q->bound, err)
                 : bound_analyze(&p->arena, q->query, &opt, &q->bound, err));
         q->normal = q->bound.simplified;
+        TRY(check_parts(q, err));
         if (p->schema.has_entities)
             TRY(complete(q, err));
     }
