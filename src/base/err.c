@@ -61,16 +61,6 @@ void err_hint(struct err *e, const char *fmt, ...)
     va_end(ap);
 }
 
-void err_cause(struct err *e, const char *fmt, ...)
-{
-    va_list ap;
-    if (!e)
-        return;
-    va_start(ap, fmt);
-    vsnprintf(e->cause, sizeof e->cause, fmt, ap);
-    va_end(ap);
-}
-
 void err_at(struct err *e, long position)
 {
     if (e)

@@ -27,7 +27,6 @@ struct err {
     char message[512];
     char detail[1024];
     char hint[512];
-    char cause[256];   /* what the system or a library said, empty: nothing */
     long position;     /* byte offset in the query text, from 0; -1: none */
     char file[256];    /* file the error is in, empty: none */
     long line, column; /* from 1; 0: none */
@@ -47,7 +46,6 @@ enum status err_set(struct err *e, enum status s, const char *fmt, ...)
 /* Add to an error that err_set has filled; all accept NULL. */
 void err_detail(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 void err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
-void err_cause(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 void err_at(struct err *e, long position);
 void err_in_file(struct err *e, const char *file, long line, long column);
 

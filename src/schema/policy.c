@@ -12,14 +12,21 @@
  *       patient:
  *         privacy: private              # or public; private if absent
  *         columns: {id: integer, sex: text}   # or [id, sex]; the types of
- *                                       # columns that nothing else types
+ *                                       # columns that nothing else types, as
+ *                                       # in {born: {type: date, format:
+ *                                       # DD.MM.YYYY}}
  *         key: [id]                     # or keys: [[id], [ssn]]
  *         not_null: [sex]
  *         at_most: [{per: [pat], of: [doc], k: 3}]
  *         rows_at_most: 100000
  *         values: {sex: [F, M]}         # public list of keys for GROUP BY
+ *         clip: {age: [0, 110]}         # SUM and AVG cut values to this range
+ *         delimiter: '|'                # of its file, as are
+ *         header: no                    # the columns are those of `columns`
+ *         nulls: ['\N', 'NULL']         # what stands for NULL
  *
- * Entities (owners.h): above the tables `entities: [patient]`, and of a table
+ * Entities (owners.h): above the tables `entities: [patient]`, `guess: 30` (how
+ * many results one of them has at most, about), and of a table
  *         owned_by: [{via: [pat], table: patient}]   # key: [id] if it has two
  *         not_owned: [doctor]           # refers to one, is not theirs
  */
@@ -218,6 +225,16 @@ static enum status read_rows(struct policy_reader *r, yaml_node_t *n,
     return table_add_whole(r->s, table, NULL, 0, k, false, STR(""), r->err);
 }
 
+static enum status read_bytes(struct policy_reader *r, yaml_node_t *n,
+                              size_t table)
+{
+    u128 k;
+    TRY(number(r, n, &k));
+    r->s->tables.p[table].bytes_at_most =
+        k < UINT64_MAX ? (uint64_t)k : UINT64_MAX;
+    return OK;
+}
+
 static enum status read_values(struct policy_reader *r, yaml_node_t *key,
                                yaml_node_t *val, size_t table)
 {
@@ -250,6 +267,59 @@ static enum status read_values(struct policy_reader *r, yaml_node_t *key,
     return OK;
 }
 
+static bool is_number(struct str s)
+{
+    size_t digits = 0, points = 0;
+    for (size_t i = s.n && (s.p[0] == '-' || s.p[0] == '+'); i < s.n; i++) {
+        digits += s.p[i] >= '0' && s.p[i] <= '9';
+        points += s.p[i] == '.';
+        if (!(s.p[i] >= '0' && s.p[i] <= '9') && s.p[i] != '.')
+            return false;
+    }
+    return digits && points <= 1;
+}
+
+static enum status read_end(struct policy_reader *r, yaml_node_t *n,
+                            struct str *out)
+{
+    TRY(policy_need(r, n, YAML_SCALAR_NODE, "a number"));
+    struct str s = policy_scalar(n);
+    if (!is_number(s) || s.n > 20)
+        return policy_bad(r, n, E_POLICY, "expected a number, not \"%.*s\"",
+                          PSTR(s));
+    if (s.p[0] == '+')
+        s = (struct str){s.p + 1, s.n - 1};
+    *out = str_copy(r->s->arena, s);
+    return out->p ? OK : err_nomem(r->err);
+}
+
+/* age: [0, 110] */
+static enum status read_clip(struct policy_reader *r, yaml_node_t *key,
+                             yaml_node_t *val, size_t table)
+{
+    uint32_t c = 0;
+    struct value lo, hi;
+    TRY(column(r, key, table, &c));
+    TRY(policy_need(r, val, YAML_SEQUENCE_NODE, "a range [least, largest]"));
+    if (val->data.sequence.items.top - val->data.sequence.items.start != 2)
+        return policy_bad(r, val, E_POLICY,
+                          "expected a range [least, largest]");
+    struct column *col = &r->s->tables.p[table].cols[c];
+    bool number = col->type == T_INT || col->type == T_DEC ||
+                  col->type == T_UNKNOWN || col->type == T_REAL;
+    if (!number)
+        return policy_bad(r, key, E_TYPE, "column \"%.*s\" is no number",
+                          PSTR(col->name));
+    yaml_node_item_t *at = val->data.sequence.items.start;
+    TRY(read_end(r, policy_node(r, at[0]), &col->clip_lo));
+    TRY(read_end(r, policy_node(r, at[1]), &col->clip_hi));
+    if (!value_parse_number(r->s->arena, col->clip_lo, &lo) ||
+        !value_parse_number(r->s->arena, col->clip_hi, &hi) ||
+        value_cmp(&lo, &hi) > 0)
+        return policy_bad(r, val, E_POLICY, "the range does not rise");
+    return OK;
+}
+
 static enum status read_privacy(struct policy_reader *r, yaml_node_t *n,
                                 size_t table)
 {
@@ -276,53 +346,24 @@ static enum status read_not_null(struct policy_reader *r, yaml_node_t *n,
     return OK;
 }
 
-static bool type_by_name(struct str s, enum type *out)
-{
-    static const struct {
-        const char *name;
-        enum type type;
-    } names[] = {
-        {"integer", T_INT},  {"int", T_INT},   {"bigint", T_INT},
-        {"numeric", T_DEC},  {"real", T_REAL}, {"text", T_TEXT},
-        {"boolean", T_BOOL}, {"date", T_DATE}, {"timestamp", T_TIMESTAMP},
-        {"time", T_TIME},    {"uuid", T_UUID}, {"double precision", T_REAL},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (str_eq_nocase(s, str_of(names[i].name))) {
-            *out = names[i].type;
-            return true;
-        }
-    return false;
-}
-
-static enum status read_type(struct policy_reader *r, const yaml_node_t *n,
-                             enum type *out)
-{
-    TRY(policy_need(r, n, YAML_SCALAR_NODE, "a type"));
-    if (type_by_name(policy_scalar(n), out))
-        return OK;
-    policy_bad(r, n, E_POLICY, "unknown type \"%.*s\"", PSTR(policy_scalar(n)));
-    err_hint(r->err, "Types are integer, numeric, real, text, boolean, date, "
-                     "time, timestamp, uuid.");
-    return E_POLICY;
-}
-
 /* A column whose type its source leaves open (a CSV file does) gets one. */
 static enum status set_type(struct policy_reader *r, yaml_node_t *key,
                             yaml_node_t *val, size_t table)
 {
     uint32_t c = 0;
     enum type type;
+    struct cell_form form;
     TRY(column(r, key, table, &c));
-    TRY(read_type(r, val, &type));
+    TRY(policy_read_type(r, val, &type, &form));
     struct column *col = &r->s->tables.p[table].cols[c];
     col->guessed = false;
-    if (col->type == T_UNKNOWN)
+    col->form = form;
+    if (col->type == T_UNKNOWN || col->retypes)
         col->type = type;
     if (col->type == type)
         return OK;
-    policy_bad(r, val, E_POLICY, "column \"%.*s\" is of type %s, not %.*s",
-               PSTR(col->name), type_name(col->type), PSTR(policy_scalar(val)));
+    policy_bad(r, val, E_POLICY, "column \"%.*s\" is of type %s, not %s",
+               PSTR(col->name), type_name(col->type), type_name(type));
     err_hint(r->err, "The catalogue or the schema file says so: leave it out "
                      "here.");
     return E_POLICY;
@@ -372,6 +413,8 @@ static enum status read_table_key(struct policy_reader *r, yaml_node_t *key,
     struct str k = policy_scalar(key);
     if (str_is(k, "columns"))
         return OK; /* read before the others, by find_table */
+    if (str_is(k, "delimiter") || str_is(k, "header") || str_is(k, "nulls"))
+        return OK; /* read before the source, by schema_read_forms */
     if (str_is(k, "privacy"))
         return read_privacy(r, val, table);
     if (str_is(k, "key"))
@@ -382,10 +425,14 @@ static enum status read_table_key(struct policy_reader *r, yaml_node_t *key,
         return policy_items(r, val, table, read_at_most);
     if (str_is(k, "rows_at_most"))
         return read_rows(r, val, table);
+    if (str_is(k, "bytes_at_most"))
+        return read_bytes(r, val, table);
     if (str_is(k, "not_null"))
         return read_not_null(r, val, table);
     if (str_is(k, "values"))
         return policy_pairs(r, val, table, read_values);
+    if (str_is(k, "clip"))
+        return policy_pairs(r, val, table, read_clip);
     if (str_is(k, "owned_by"))
         return policy_read_owned_by(r, val, table);
     if (str_is(k, "not_owned"))
@@ -393,7 +440,8 @@ static enum status read_table_key(struct policy_reader *r, yaml_node_t *key,
     return policy_unknown_key(
         r, key,
         "privacy, columns, key, keys, at_most, rows_at_most, "
-        "not_null, values, owned_by, not_owned");
+        "bytes_at_most, not_null, values, clip, owned_by, not_owned, "
+        "delimiter, header, nulls");
 }
 
 /* columns: [a, b] or {a: integer, b: text}. */
@@ -424,7 +472,7 @@ static enum status read_columns(struct policy_reader *r, yaml_node_t *n,
             continue;
         yaml_node_t *type =
             policy_node(r, n->data.mapping.pairs.start[i].value);
-        TRY(read_type(r, type, &t->cols[i].type));
+        TRY(policy_read_type(r, type, &t->cols[i].type, &t->cols[i].form));
     }
     t->n_cols = count;
     t->arity_known = t->declared = true;
@@ -504,13 +552,9 @@ static enum status read_limit(struct policy_reader *r, yaml_node_t *key,
     TRY(policy_need(r, val, YAML_SCALAR_NODE, "a number or a word"));
     /* PRIVACY: who asks for admission by public sizes must not believe to have
      * it. */
-    if (str_is(policy_scalar(key), "work_at_most") ||
-        (str_is(policy_scalar(key), "strict") &&
-         !str_is(policy_scalar(val), "no")))
-        return policy_bad(r, val, E_POLICY,
-                          "%.*s is not available in this version; a question "
-                          "that takes too long locks the data set",
-                          PSTR(policy_scalar(key)));
+    if (str_is(policy_scalar(key), "strict") &&
+        !str_is(policy_scalar(val), "yes") && !str_is(policy_scalar(val), "no"))
+        return policy_bad(r, val, E_POLICY, "strict is yes or no");
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (str_is(policy_scalar(key), known[i].name)) {
             *known[i].to = str_copy(r->s->arena, policy_scalar(val));
@@ -519,6 +563,14 @@ static enum status read_limit(struct policy_reader *r, yaml_node_t *key,
     return policy_unknown_key(r, key,
                               "respond_after, ladder, memory, least_price, "
                               "most_price, strict, work_at_most");
+}
+
+static enum status read_limits(struct policy_reader *r, yaml_node_t *n)
+{
+    TRY(policy_pairs(r, n, 0, read_limit));
+    if (r->s->limits.work_at_most.n && !str_is(r->s->limits.strict, "yes"))
+        return policy_bad(r, n, E_POLICY, "work_at_most needs strict: yes");
+    return OK;
 }
 
 static enum status read_neighbours(struct policy_reader *r, yaml_node_t *n)
@@ -535,9 +587,13 @@ static enum status read_top(struct policy_reader *r, yaml_node_t *key,
                             yaml_node_t *val, size_t unused)
 {
     struct str k = policy_scalar(key);
-    u128 order;
+    u128 order; /* or guess */
     if (r->budget_only && !str_is(k, "budget") && !str_is(k, "limits"))
         return OK;
+    if (r->forms_only)
+        return str_is(k, "tables")
+                   ? policy_pairs(r, val, unused, policy_read_form)
+                   : OK;
     if (str_is(k, "neighbours"))
         return read_neighbours(r, val);
     if (str_is(k, "tables"))
@@ -547,7 +603,7 @@ static enum status read_top(struct policy_reader *r, yaml_node_t *key,
     if (str_is(k, "budget"))
         return policy_pairs(r, val, unused, read_budget);
     if (str_is(k, "limits"))
-        return policy_pairs(r, val, unused, read_limit);
+        return read_limits(r, val);
     if (str_is(k, "order")) {
         TRY(number(r, val, &order));
         if (order > 1000000)
@@ -555,16 +611,26 @@ static enum status read_top(struct policy_reader *r, yaml_node_t *key,
         r->s->order = (uint32_t)order;
         return OK;
     }
+    if (str_is(k, "guess")) {
+        TRY(number(r, val, &order));
+        r->s->guess = order >> 62 ? (uint64_t)1 << 62 : (uint64_t)order;
+        return OK;
+    }
     return policy_unknown_key(r, key,
-                              "neighbours, order, entities, tables, budget, "
-                              "limits");
+                              "neighbours, order, entities, guess, tables, "
+                              "budget, limits");
 }
 
 static enum status read_root(struct policy_reader *r, yaml_node_t *root)
 {
     TRY(policy_pairs(r, root, 0, read_top));
     yaml_node_t *entities = policy_lookup(r, root, "entities");
-    return entities && !r->budget_only ? policy_read_entities(r, entities) : OK;
+    yaml_node_t *guess = policy_lookup(r, root, "guess");
+    if (guess && !entities)
+        return policy_bad(r, guess, E_POLICY,
+                          "a guess is about entities, and there are none");
+    bool all = !r->budget_only && !r->forms_only;
+    return entities && all ? policy_read_entities(r, entities) : OK;
 }
 
 static enum status not_yaml(struct policy_reader *r, const yaml_parser_t *p)
@@ -576,13 +642,18 @@ static enum status not_yaml(struct policy_reader *r, const yaml_parser_t *p)
     return E_SYNTAX;
 }
 
+enum policy_part { PART_ALL, PART_BUDGET, PART_FORMS };
+
 static enum status read_document(struct schema *s, struct str text,
-                                 const char *file, bool budget_only,
+                                 const char *file, enum policy_part part,
                                  struct err *err)
 {
-    struct policy_reader r = {
-        .s = s, .file = file, .budget_only = budget_only, .err = err};
-    s->policy = budget_only ? s->policy : file;
+    struct policy_reader r = {.s = s,
+                              .file = file,
+                              .budget_only = part == PART_BUDGET,
+                              .forms_only = part == PART_FORMS,
+                              .err = err};
+    s->policy = part == PART_ALL ? file : s->policy;
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
         return err_nomem(err);
@@ -605,11 +676,17 @@ static enum status read_document(struct schema *s, struct str text,
 enum status schema_read_policy(struct schema *s, struct str text,
                                const char *file, struct err *err)
 {
-    return read_document(s, text, file, false, err);
+    return read_document(s, text, file, PART_ALL, err);
 }
 
 enum status schema_read_budget(struct schema *s, struct str text,
                                const char *file, struct err *err)
 {
-    return read_document(s, text, file, true, err);
+    return read_document(s, text, file, PART_BUDGET, err);
+}
+
+enum status schema_read_forms(struct schema *s, struct str text,
+                              const char *file, struct err *err)
+{
+    return read_document(s, text, file, PART_FORMS, err);
 }

@@ -17,6 +17,7 @@ struct policy_reader {
     const char *file;
     VEC(uint32_t) seen; /* tables read so far */
     bool budget_only;
+    bool forms_only;
     struct err *err;
 };
 
@@ -56,5 +57,12 @@ enum status policy_read_owned_by(struct policy_reader *r, yaml_node_t *n,
 enum status policy_read_not_owned(struct policy_reader *r, yaml_node_t *n,
                                   size_t table);
 enum status policy_read_entities(struct policy_reader *r, yaml_node_t *n);
+
+/* policy_forms.c: a type, or {type: date, format: DD.MM.YYYY}; and what is for
+ * files only. */
+enum status policy_read_type(struct policy_reader *r, yaml_node_t *n,
+                             enum type *out, struct cell_form *form);
+enum status policy_read_form(struct policy_reader *r, yaml_node_t *key,
+                             yaml_node_t *val, size_t unused);
 
 #endif

@@ -20,21 +20,35 @@
 #include "base/vec.h"
 #include "schema/value.h"
 
+/* How the cells of a column are written where it is not as in SQL. */
+struct cell_form {
+    bool comma;        /* 1.234,56 */
+    struct str format; /* DD.MM.YYYY; empty: as in SQL */
+};
+
 struct column {
     struct str name; /* may be empty for undeclared tables */
     enum type type;
-    bool not_null;   /* true for undeclared tables */
-    bool is_enum;    /* ordered by its declaration, not as its texts */
-    bool is_padded;  /* PostgreSQL's char(n), read without its padding */
+    struct cell_form form;
+    bool retypes;   /* its source has texts there and does not care for types */
+    bool not_null;  /* true for undeclared tables */
+    bool is_enum;   /* ordered by its declaration, not as its texts */
+    bool is_padded; /* PostgreSQL's char(n), read without its padding */
     bool is_varchar; /* PostgreSQL's varchar, which becomes char(n) there */
     bool text_only;  /* read as text, but equal by rules of its own (inet) */
     bool guessed;    /* its name stands in a file's first line and nowhere else:
                         PRIVACY: without a header line that is a row */
     struct value *domain; /* public list of values for GROUP BY; may be NULL */
     size_t n_domain;
+    bool has_scale; /* numeric(p, s): digits behind the point */
+    uint8_t scale;
+    /* Values are cut to this range when they are added up; as the policy writes
+     * it; empty: no range. */
+    struct str clip_lo, clip_hi;
     bool own_domain; /* by its type or a CHECK, not by the policy: NULL is not
                         listed */
     bool leads;      /* an ownership path reads it: see owners.h */
+    struct str comment; /* for people who look at the catalogue */
 };
 
 struct degree {
@@ -44,6 +58,7 @@ struct degree {
     bool y_is_all;     /* said of rows: y is every column, also of a table whose
                           columns are not known yet */
     bool is_key;       /* declared as a key: identifies rows, not only values */
+    bool measured;     /* read from a public table, not declared */
     uint32_t *written; /* x in the order in which it was declared */
     bool orders_differ; /* declared twice, in different orders */
     struct str text;    /* as declared, for messages; may be empty */
@@ -93,6 +108,7 @@ enum privacy { PRIVACY_UNDECLARED, PRIVACY_PRIVATE, PRIVACY_PUBLIC };
 struct table {
     struct str name;
     struct str namespace_; /* "public" and the like; empty: none given */
+    struct str comment;    /* for people who look at the catalogue */
     struct column *cols;
     size_t n_cols;
     enum privacy privacy;
@@ -102,6 +118,7 @@ struct table {
     bool is_refused;  /* a view or the like: known, but not to be queried */
     VEC(struct degree) degrees;
     VEC(struct foreign_key) fks;
+    uint64_t bytes_at_most; /* of all its texts together; 0: not declared */
     /* owners.h */
     bool is_entity;
     bool owned_given; /* the policy says owned_by, perhaps of nobody */
@@ -109,6 +126,20 @@ struct table {
     VEC(uint32_t) not_owned;      /* columns that refer, but do not own */
     VEC(struct owner_path) paths; /* by schema_settle_owners */
     struct policy_pos at, entity_at;
+};
+
+/* What the policy says of a table's file: known before the file is opened, so
+ * that no row decides how it is read. */
+struct file_form {
+    struct str table;
+    struct str *columns; /* of `columns:`, in this order */
+    size_t n_columns;
+    char delimiter; /* 0: not said */
+    int header; /* 1: the first line has the names, 0: there is none, -1: not
+                   said */
+    struct str *nulls; /* unquoted, they stand for NULL */
+    size_t n_nulls;
+    struct policy_pos at; /* of what is for files only; line 0: nothing */
 };
 
 enum neighbours { ADD_DROP_ONE, CHANGE_ONE, ADD_DROP_ENTITY, CHANGE_ENTITY };
@@ -129,12 +160,27 @@ struct schema {
     const char *policy; /* the file's name, for messages; may be NULL */
     struct policy_pos neighbours_at;
     uint32_t order; /* neighbours differ in at most this many rows, entities */
+    uint64_t guess; /* of what an entity has at most; 0: none */
     struct str epsilon; /* budget of the policy file, decimal; empty: none */
     struct str delta;
     struct policy_limits limits;
+    VEC(struct file_form) forms; /* by schema_read_forms */
 };
 
 void schema_init(struct schema *s, struct arena *a);
+/* A copy that may be changed in the ways that a query changes a schema: texts
+ * and lists that no reader touches are shared with the original, which must
+ * outlive it. */
+enum status schema_copy(struct schema *out, struct arena *a,
+                        const struct schema *from, struct err *err) WARN_UNUSED;
+/* All of it as bytes, and back; E_USAGE if they are not such bytes. */
+void schema_write(struct sb *b, const struct schema *s);
+struct bytes;
+enum status schema_read(struct schema *s, struct bytes *from,
+                        struct err *err) WARN_UNUSED;
+/* The same of one value. */
+void value_write(struct sb *b, const struct value *v);
+struct value value_read(struct bytes *from);
 
 /* Index of the table, or -1. Case-sensitive; SQL folds before it asks. A
  * table declared without namespace is found under any. */
@@ -216,6 +262,20 @@ enum status schema_read_policy(struct schema *s, struct str text,
 /* Only its `budget:` and `limits:`: what the tables are need not be known. */
 enum status schema_read_budget(struct schema *s, struct str text,
                                const char *file, struct err *err) WARN_UNUSED;
+/* Only what it says of files, before they are opened. */
+enum status schema_read_forms(struct schema *s, struct str text,
+                              const char *file, struct err *err) WARN_UNUSED;
+/* Of a table, its name in any case; NULL: nothing is said. */
+const struct file_form *schema_form(const struct schema *s, struct str table);
+/* How the table's cells are written, as a text; nothing where it is as in SQL.
+ * PRIVACY: what is known of a content, was checked under it. */
+void schema_print_form(struct sb *b, const struct schema *s,
+                       const struct table *t);
+/* A cell in its column's form, as SQL writes it; false: it has another form.
+ * *out may point into buf. */
+enum { CELL_FORM_TEXT = 128 };
+bool schema_read_cell(const struct cell_form *f, struct str cell,
+                      char buf[static CELL_FORM_TEXT], struct str *out);
 /* Constraint text of a degree: "patdoc: pat -> doc <= 3". */
 void degree_print(struct sb *b, const struct table *t, const struct degree *d);
 

@@ -36,6 +36,8 @@ struct value value_null(void);
 struct value value_int(int64_t i);
 struct value value_text(struct str s);
 const char *type_name(enum type t);
+/* By the names that policies and --table take; false: there is no such one. */
+bool type_find(struct str name, enum type *out);
 /* Can = and < be asked of these two types? T_UNKNOWN compares with all. */
 bool type_comparable(enum type a, enum type b);
 

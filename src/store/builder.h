@@ -42,6 +42,7 @@ struct builder {
     enum builder_mode mode;
     bool plain_int; /* B_I64 and INT or undeclared: takes integers as is */
     bool packs;     /* B_DICT and DEC or undeclared: numbers go in packed */
+    bool formed;    /* texts are written in a form of their own (schema.h) */
     bool any_text;  /* B_DICT and TEXT or undeclared: takes texts unasked */
     int64_t *i64;   /* one of these four, of `cap` rows */
     int32_t *i32;   /* after loader_narrow */

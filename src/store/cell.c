@@ -195,8 +195,9 @@ static enum status text_to_i64(struct store_loader *l, struct builder *b,
     return OK;
 }
 
-enum status cell_text(struct store_loader *l, size_t i, struct str s,
-                      struct err *err)
+/* A text as SQL writes it. */
+static enum status plain_text(struct store_loader *l, size_t i, struct str s,
+                              struct err *err)
 {
     struct builder *b = &l->cols[i];
     struct value v;
@@ -223,6 +224,26 @@ enum status cell_text(struct store_loader *l, size_t i, struct str s,
     return err_internal(err, "cell_text");
 }
 
+enum status cell_text(struct store_loader *l, size_t i, struct str s,
+                      struct err *err)
+{
+    struct builder *b = &l->cols[i];
+    char buf[CELL_FORM_TEXT];
+    struct str plain = s;
+    if (__builtin_expect(b->formed, 0) &&
+        !schema_read_cell(&b->column->form, s, buf, &plain))
+        return cell_ill_typed(l, i, s, err);
+    return plain_text(l, i, plain, err);
+}
+
+/* A number is one, whatever texts look like; of a date it is its digits. */
+static enum status number_text(struct store_loader *l, size_t i, struct str s,
+                               struct err *err)
+{
+    return l->cols[i].column->form.format.n ? cell_text(l, i, s, err)
+                                            : plain_text(l, i, s, err);
+}
+
 enum status cell_int(struct store_loader *l, size_t i, int64_t v,
                      struct err *err)
 {
@@ -241,7 +262,7 @@ enum status cell_int(struct store_loader *l, size_t i, int64_t v,
     }
     char buf[24];
     int n = snprintf(buf, sizeof buf, "%" PRId64, v);
-    return cell_text(l, i, (struct str){buf, (size_t)n}, err);
+    return number_text(l, i, (struct str){buf, (size_t)n}, err);
 }
 
 enum status cell_real(struct store_loader *l, size_t i, double v,
@@ -261,7 +282,7 @@ enum status cell_real(struct store_loader *l, size_t i, double v,
         if (strtod(buf, NULL) == v)
             break;
     }
-    return cell_text(l, i, (struct str){buf, (size_t)n}, err);
+    return number_text(l, i, (struct str){buf, (size_t)n}, err);
 }
 
 enum status cell_value(struct store_loader *l, size_t i, const struct value *v,

@@ -26,6 +26,9 @@ static void builder_init(struct store_loader *l, struct builder *b,
     b->plain_int = b->want == T_INT || b->want == T_UNKNOWN;
     b->packs = b->want == T_DEC;
     b->any_text = b->want == T_TEXT;
+    b->formed = b->column->form.comma || b->column->form.format.n;
+    if (b->formed)
+        b->plain_int = b->packs = false;
     dict_init(&b->dict, l->st->mem, &l->st->arena);
 }
 

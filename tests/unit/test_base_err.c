@@ -17,14 +17,12 @@ static void story_is_kept(void **state)
     assert_int_equal(err_set(&e, E_NAME, "unknown table \"%s\"", "t"), E_NAME);
     err_detail(&e, "There are %d tables.", 3);
     err_hint(&e, "Check the spelling.");
-    err_cause(&e, "errno %d", 2);
     err_at(&e, 17);
     err_in_file(&e, "policy.yaml", 4, 9);
     assert_int_equal(e.status, E_NAME);
     assert_string_equal(e.message, "unknown table \"t\"");
     assert_string_equal(e.detail, "There are 3 tables.");
     assert_string_equal(e.hint, "Check the spelling.");
-    assert_string_equal(e.cause, "errno 2");
     assert_int_equal(e.position, 17);
     assert_string_equal(e.file, "policy.yaml");
     assert_int_equal(e.line, 4);
@@ -37,12 +35,10 @@ static void new_error_forgets_the_old(void **state)
     struct err e;
     err_set(&e, E_NAME, "first");
     err_hint(&e, "h");
-    err_cause(&e, "c");
     err_at(&e, 3);
     err_set(&e, E_TYPE, "second");
     assert_string_equal(e.message, "second");
     assert_string_equal(e.hint, "");
-    assert_string_equal(e.cause, "");
     assert_int_equal(e.position, -1);
 }
 
@@ -65,12 +61,10 @@ static void long_texts_are_cut(void **state)
     err_set(&e, E_VALUE, "%s", text);
     err_detail(&e, "%s", text);
     err_hint(&e, "%s", text);
-    err_cause(&e, "%s", text);
     err_in_file(&e, text, 1, 1);
     assert_int_equal(strlen(e.message), sizeof e.message - 1);
     assert_int_equal(strlen(e.detail), sizeof e.detail - 1);
     assert_int_equal(strlen(e.hint), sizeof e.hint - 1);
-    assert_int_equal(strlen(e.cause), sizeof e.cause - 1);
     assert_int_equal(strlen(e.file), sizeof e.file - 1);
 }
 
@@ -81,7 +75,6 @@ static void nobody_need_listen(void **state)
     err_clear(NULL);
     err_detail(NULL, "x");
     err_hint(NULL, "x");
-    err_cause(NULL, "x");
     err_at(NULL, 1);
     err_in_file(NULL, "x", 1, 1);
     assert_int_equal(err_nomem(NULL), E_NOMEM);
@@ -129,7 +122,6 @@ static void data_errors_are_the_owners(void **state)
     (void)state;
     assert_int_equal(status_visibility(E_DATA), OWNER);
     assert_int_equal(status_visibility(E_CONSTRAINT), OWNER);
-    assert_int_equal(status_visibility(E_OVERFLOW), OWNER);
     assert_int_equal(status_visibility(E_LIMIT), OWNER);
     assert_int_equal(status_visibility(E_SYNTAX), ANALYST);
     assert_int_equal(status_visibility(OK), ANALYST);
