@@ -415,6 +415,19 @@ static bool is_idle_out(const struct cq *q, struct term t)
     return idle;
 }
 
+/* The weight's output, which may stand among the outs already; a constant is
+ * kept for its sake. */
+static void place_weight(struct finish *f, struct term t, bool *idle)
+{
+    struct cq *q = f->q;
+    uint32_t at = 0;
+    while (*idle && at < q->n_outs && !term_eq(q->outs[at], t))
+        at++;
+    *idle = *idle && at < q->n_outs;
+    q->weight = f->b->weight;
+    q->weight.out = *idle ? at : q->n_outs;
+}
+
 static enum status number_all(struct finish *f)
 {
     struct cq_builder *b = f->b;
@@ -426,7 +439,11 @@ static enum status number_all(struct finish *f)
     for (size_t i = 0; i < b->outs.n; i++) {
         struct term t = finish_resolve(f, b->outs.p[i]);
         TRY(number_term(f, &t));
-        if (!b->tidy_outs || i < b->n_group || !is_idle_out(q, t))
+        bool weight = b->weight.on && i == b->weight.out;
+        bool idle = b->tidy_outs && i >= b->n_group && is_idle_out(q, t);
+        if (weight)
+            place_weight(f, t, &idle);
+        if (!idle)
             q->outs[q->n_outs++] = t;
     }
     q->n_group = b->n_group;
@@ -532,6 +549,27 @@ static enum status finish_consts(struct finish *f)
     return OK;
 }
 
+/* PRIVACY: a weight is a number of one sign, whatever the row holds. */
+static enum status check_weight(const struct cq *q, struct err *err)
+{
+    if (!q->weight.on)
+        return OK;
+    struct term t = cq_weight_term(q);
+    if (q->weight.lo < 0 && q->weight.hi > 0)
+        return err_set(err, E_UNSUPPORTED,
+                       "a sum of this query has numbers of both signs");
+    if (t.kind == TERM_CONST)
+        return OK;
+    enum type type = q->vars[t.id].type;
+    bool number = type == T_INT || type == T_DEC || type == T_UNKNOWN;
+    if (number && !q->vars[t.id].is_rowid)
+        return OK;
+    err_set(err, E_TYPE, "a sum of type %s is not supported", type_name(type));
+    err_hint(err, "Sums are exact: of integers, and of numeric with a known "
+                  "number of digits; write ROUND(x::numeric, 2).");
+    return E_TYPE;
+}
+
 enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
 {
     struct finish f = {.b = b, .err = err};
@@ -557,6 +595,8 @@ enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
     TRY(check_safe(&f));
     TRY(finish_consts(&f));
     f.q->unsat = b->unsat;
+    TRY(check_weight(f.q, err));
+    cq_weight_tighten(f.q);
     if (cq_check(f.q))
         return err_internal(err, cq_check(f.q));
     *out = f.q;

@@ -2,8 +2,8 @@
  * The conjunctive query: what SQL and rule text become, and what every later
  * stage takes. The answer is the number of distinct tuples of `outs` over all
  * assignments of the variables that satisfy the atoms, comparisons and
- * predicates. COUNT(*) is expressed by putting the row's identity (its key,
- * or a hidden row id for a bag) into `outs`.
+ * predicates, or the sum of what they weigh. COUNT(*) is expressed by putting
+ * the row's identity (its key, or a hidden row id for a bag) into `outs`.
  *
  * Immutable once built (cq_finish); later stages make new ones.
  *
@@ -16,7 +16,8 @@
  *     comparison but != with another row id of the same table;
  *  6. `nonnull` of a variable is set if it occurs twice in atoms, in a
  *     comparison, or was counted by COUNT(col): SQL's NULL never matches.
- *     It is set once, on the query as written, and kept by normalisation.
+ *     It is set once, on the query as written, and kept by normalisation;
+ *  7. a weight stands among the outs, and its range has one sign.
  */
 #ifndef CQ_CQ_H
 #define CQ_CQ_H
@@ -72,6 +73,23 @@ struct calc { /* variable := expression over one atom's columns */
     const struct expr *e;
 };
 
+/*
+ * What is added up: the sum, over the distinct tuples of `outs`, of the size of
+ * the output `out`, clipped to [lo, hi] in units of 10^-scale. A range has one
+ * sign, so that such a sum never falls when a row comes; who wants both takes
+ * two queries. The output determines the weight: it is one of the tuple.
+ */
+struct cq_weight {
+    bool on;
+    uint32_t out;   /* place among outs */
+    int64_t lo, hi; /* 0 <= lo <= hi, or lo <= hi <= 0 */
+    uint32_t scale; /* decimal digits */
+};
+
+/* Bounds of a range in units, and digits behind the point. */
+#define CQ_WEIGHT_MOST ((int64_t)1000000000000000000)
+enum { CQ_WEIGHT_SCALE = 12 };
+
 struct var {
     struct str name; /* unique in the query */
     enum type type;
@@ -97,7 +115,8 @@ struct cq {
     struct term *outs; /* head; the first n_group are GROUP BY keys */
     uint32_t n_outs;
     uint32_t n_group;
-    bool unsat; /* found to have no answer on any instance */
+    struct cq_weight weight; /* !on: answers are counted */
+    bool unsat;              /* found to have no answer on any instance */
 };
 
 /* --- building: mutable until cq_finish ---------------------------------- */
@@ -115,6 +134,7 @@ struct cq_builder {
     VEC(struct term) outs;
     uint32_t n_group;
     bool tidy_outs; /* drop constants and repeats among the outs that count */
+    struct cq_weight weight;
     struct str name;
     /* equalities recorded while building, applied by cq_finish */
     VEC(struct cmp) equals; /* op is ignored */
@@ -161,6 +181,29 @@ enum status cq_read_rules(struct arena *a, struct str text,
                           struct err *err) WARN_UNUSED;
 void cq_print(struct sb *b, const struct cq *q);
 struct str cq_text(struct arena *a, const struct cq *q);
+
+/* --- weights (weight.c) ----------------------------------------------------
+ */
+
+/* The clipped value in units; its size. NULL and what is no number: 0. */
+int64_t cq_weight_clip(const struct cq_weight *w, const struct value *v);
+uint64_t cq_weight_of(const struct cq_weight *w, const struct value *v);
+/* Is the sum to be subtracted? */
+bool cq_weight_negative(const struct cq_weight *w);
+struct term cq_weight_term(const struct cq *q); /* only with a weight */
+vset cq_weight_var(const struct cq *q);         /* its variable; empty: none */
+/* What one answer weighs at most; 1 without a weight. */
+uint64_t cq_weight_most(const struct cq *q);
+/* Comparisons of the weight's variable with constants narrow its range. */
+void cq_weight_tighten(struct cq *q);
+/* 12345 units of two digits: 123.45 */
+void cq_weight_print_units(struct sb *b, int64_t v, uint32_t scale);
+/* sum(x in 0..50) */
+void cq_weight_print(struct sb *b, const struct cq_weight *w, struct str of);
+/* A decimal number in units; false: it is none, or beyond CQ_WEIGHT_MOST. */
+bool cq_weight_units(struct str number, uint32_t scale, int64_t *out);
+/* The range as written, with the digits of the longer. */
+bool cq_weight_range(struct str lo, struct str hi, struct cq_weight *w);
 
 vset cq_free(const struct cq *q);                  /* variables among outs */
 vset atom_vars(const struct cq *q, uint32_t atom); /* row id and calcs too */

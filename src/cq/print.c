@@ -59,6 +59,19 @@ static void print_atom(struct sb *b, const struct cq *q, const struct atom *a)
     sb_char(b, ')');
 }
 
+/* Behind all outputs, its own among them. */
+static void print_weight(struct sb *b, const struct cq *q)
+{
+    struct sb of;
+    sb_init(&of, b->arena);
+    print_term(&of, q, cq_weight_term(q));
+    b->failed |= of.failed;
+    if (q->n_group < q->n_outs)
+        sb_char(b, ',');
+    if (!of.failed)
+        cq_weight_print(b, &q->weight, sb_view(&of));
+}
+
 static void print_head(struct sb *b, const struct cq *q)
 {
     print_name(b, q->name);
@@ -70,6 +83,8 @@ static void print_head(struct sb *b, const struct cq *q)
     }
     if (q->n_group && q->n_group == q->n_outs)
         sb_char(b, ';');
+    if (q->weight.on)
+        print_weight(b, q);
     sb_char(b, ')');
 }
 

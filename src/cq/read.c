@@ -7,7 +7,9 @@
  * strings, numbers and typed literals (date '2020-01-01') are constants. The
  * forms that only the printer writes are read too: R@r(x) gives a bag's row
  * id, {like(n, 'a%')} is a predicate, v := {add(y, 5)} a computed variable,
- * Q(g; x) separates group keys, x != null demands a value.
+ * Q(g; x) separates group keys, x != null demands a value. Q(x, sum(y in
+ * 0..50)) adds up y over the distinct (x, y); Q(sum(y in 0..50)) over all
+ * results.
  * Time is linear but for the look-up of names (at most 8 * MAX_VARS).
  */
 #include "cq/cq.h"
@@ -25,6 +27,7 @@ struct parser {
      * their own block. */
     const struct cq_blocks *blocks;
     uint32_t block, n_blocks;
+    bool sums_all; /* Q(sum(x ...)): over every result */
     VEC(uint32_t) atom_block;
     VEC(uint32_t) pred_block;
     VEC(uint32_t) calc_block;
@@ -67,22 +70,6 @@ static enum status variable(struct parser *p, struct str name, uint32_t *out)
             return OK;
         }
     return cqb_var(p->b, name, T_UNKNOWN, out, p->err);
-}
-
-static bool literal_type(struct str s, enum type *out)
-{
-    static const struct {
-        const char *name;
-        enum type type;
-    } types[] = {{"date", T_DATE}, {"timestamp", T_TIMESTAMP},
-                 {"time", T_TIME}, {"uuid", T_UUID},
-                 {"real", T_REAL}, {"numeric", T_DEC}};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (str_is(s, types[i].name)) {
-            *out = types[i].type;
-            return true;
-        }
-    return false;
 }
 
 static enum status typed_literal(struct parser *p, enum type t,
@@ -129,7 +116,7 @@ static enum status constant(struct parser *p, struct value *out, bool *is_const)
         token_next(&p->t);
         return OK;
     }
-    if (p->t.token == K_NAME && literal_type(p->t.word, &t) &&
+    if (p->t.token == K_NAME && token_literal_type(p->t.word, &t) &&
         token_string_follows(&p->t))
         return typed_literal(p, t, out);
     *is_const = false;
@@ -410,28 +397,6 @@ static enum status comparison(struct parser *p, struct term l)
     return add_comparison(p, op, l, r);
 }
 
-static enum status negation(struct parser *p, size_t at)
-{
-    err_set(p->err, E_UNSUPPORTED, "negation is not supported");
-    err_at(p->err, (long)at);
-    err_detail(p->err, "With negation the sensitivity of a counting query is "
-                       "not computable.");
-    err_hint(p->err, "Count the positive part and a total, and subtract.");
-    return E_UNSUPPORTED;
-}
-
-static enum status disjunction(struct parser *p)
-{
-    err_set(p->err, E_UNSUPPORTED, "disjunction is not supported");
-    err_at(p->err, (long)p->t.start);
-    err_detail(p->err, "The analysis covers conjunctive queries; in full "
-                       "first-order logic the sensitivity of a counting query "
-                       "is not computable.");
-    err_hint(p->err, "Count each part by itself, add the answers, and subtract "
-                     "the count of what is in both.");
-    return E_UNSUPPORTED;
-}
-
 /* "or", ";", "|" between literals, or a second rule after the full stop. */
 static bool is_disjunction(const struct parser *p, bool stopped)
 {
@@ -466,7 +431,7 @@ static enum status literal(struct parser *p)
 {
     size_t at = p->t.start;
     if (p->t.token == K_BAD && p->t.text.p[at] == '!')
-        return negation(p, at);
+        return cq_refuse_negation(p->err, (long)at);
     if (p->t.token == K_LBRACE)
         return add_pred(p);
     if (p->t.token == K_NAME || p->t.token == K_QUOTED_NAME) {
@@ -482,7 +447,7 @@ static enum status literal(struct parser *p)
             return negated_block(p);
         if (str_is(name, "not") &&
             (ahead.t.token == K_NAME || ahead.t.token == K_LBRACE))
-            return negation(p, at);
+            return cq_refuse_negation(p->err, (long)at);
         if (str_is(name, "false") && p->t.token == K_NAME &&
             (ahead.t.token == K_DOT || ahead.t.token == K_COMMA ||
              ahead.t.token == K_END)) {
@@ -498,6 +463,47 @@ static enum status literal(struct parser *p)
 
 /* --- the rule --- */
 
+/* sum(x in 0..50), sum(x in -1.50..1.50): x is an output too. */
+static enum status head_sum(struct parser *p)
+{
+    struct term t;
+    struct str lo, hi;
+    struct cq_weight *w = &p->b->weight;
+    token_next(&p->t);
+    token_next(&p->t);
+    TRY(term(p, &t));
+    if (t.kind == TERM_ANY || w->on)
+        return bad(p, "one sum of a named variable");
+    if (p->t.token != K_NAME || !str_is(p->t.word, "in"))
+        return bad(p, "\"in\" and a range");
+    token_next(&p->t);
+    lo = p->t.word;
+    TRY(expect(p, K_NUMBER, "a number"));
+    TRY(expect(p, K_DOT, "\"..\""));
+    TRY(expect(p, K_DOT, "\"..\""));
+    hi = p->t.word;
+    TRY(expect(p, K_NUMBER, "a number"));
+    if (!cq_weight_range(lo, hi, w))
+        return bad(p, "a rising range of sensible numbers");
+    w->on = true;
+    w->out = (uint32_t)p->b->outs.n;
+    for (uint32_t i = 0; i < p->b->outs.n; i++)
+        if (p->b->outs.p[i].kind == t.kind && p->b->outs.p[i].id == t.id)
+            w->out = i;
+    if (w->out == p->b->outs.n && !VEC_PUSH(p->b->arena, &p->b->outs, t))
+        return err_nomem(p->err);
+    return expect(p, K_RPAREN, "\")\"");
+}
+
+static bool is_sum(const struct parser *p)
+{
+    struct parser ahead = *p;
+    if (p->t.token != K_NAME || !str_is(p->t.word, "sum"))
+        return false;
+    token_next(&ahead.t);
+    return ahead.t.token == K_LPAREN;
+}
+
 static enum status head(struct parser *p)
 {
     if (p->t.token != K_NAME && p->t.token != K_QUOTED_NAME)
@@ -505,7 +511,7 @@ static enum status head(struct parser *p)
     p->b->name = p->t.word;
     token_next(&p->t);
     TRY(expect(p, K_LPAREN, "\"(\""));
-    bool first = true;
+    bool first = true, alone = false;
     while (p->t.token != K_RPAREN) {
         struct term t;
         if (p->t.token == K_SEMI && !p->b->n_group) {
@@ -516,7 +522,14 @@ static enum status head(struct parser *p)
         }
         if (!first)
             TRY(expect(p, K_COMMA, "\",\" or \")\""));
+        if (is_sum(p)) {
+            alone = first && !p->b->outs.n;
+            TRY(head_sum(p));
+            first = false;
+            continue;
+        }
         TRY(term(p, &t));
+        alone = false;
         if (t.kind == TERM_ANY)
             return bad(p, "a named variable in the head");
         if (!VEC_PUSH(p->b->arena, &p->b->outs, t))
@@ -524,6 +537,7 @@ static enum status head(struct parser *p)
         first = false;
     }
     token_next(&p->t);
+    p->sums_all = alone;
     return expect(p, K_IF, "\":-\"");
 }
 
@@ -598,6 +612,26 @@ static enum status fit_comparisons(struct parser *p, struct cmp *c, size_t n)
     return OK;
 }
 
+/* Every variable of the rule's own atoms is an output. */
+static enum status all_outputs(struct parser *p)
+{
+    for (size_t i = 0; i < p->b->atoms.n; i++) {
+        const struct atom *at = &p->b->atoms.p[i];
+        for (uint32_t k = 0; !p->atom_block.p[i] && k <= at->n_args; k++) {
+            struct term t = k < at->n_args
+                                ? at->args[k]
+                                : (struct term){TERM_VAR, (uint32_t)at->rowid};
+            bool known = t.kind != TERM_VAR || (int32_t)t.id < 0;
+            for (size_t o = 0; o < p->b->outs.n; o++)
+                known |= p->b->outs.p[o].kind == TERM_VAR &&
+                         p->b->outs.p[o].id == t.id;
+            if (!known && !VEC_PUSH(p->b->arena, &p->b->outs, t))
+                return err_nomem(p->err);
+        }
+    }
+    return OK;
+}
+
 /* One rule up to its full stop or the end. */
 static enum status rule(struct parser *p)
 {
@@ -605,6 +639,8 @@ static enum status rule(struct parser *p)
     do {
         TRY(literal(p));
     } while (accept(p, K_COMMA));
+    if (p->sums_all)
+        TRY(all_outputs(p));
     TRY(place_all(p));
     TRY(fit_comparisons(p, p->b->cmps.p, p->b->cmps.n));
     return fit_comparisons(p, p->b->equals.p, p->b->equals.n);
@@ -629,7 +665,7 @@ enum status cq_read(struct arena *a, struct schema *s, struct str text,
     TRY(rule(&p));
     bool stopped = accept(&p, K_DOT);
     if (is_disjunction(&p, stopped))
-        return disjunction(&p);
+        return cq_refuse_disjunction(p.err, (long)p.t.start);
     if (p.t.token != K_END)
         return bad(&p, "\",\" or the end of the rule");
     return cq_finish(&b, out, err);
@@ -652,6 +688,6 @@ enum status cq_read_rules(struct arena *a, struct str text,
         stopped = accept(&p, K_DOT);
     }
     if (is_disjunction(&p, stopped))
-        return disjunction(&p);
+        return cq_refuse_disjunction(p.err, (long)p.t.start);
     return p.t.token == K_END ? OK : bad(&p, "\",\" or the end of the rule");
 }

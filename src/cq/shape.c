@@ -218,6 +218,9 @@ const char *cq_check(const struct cq *q)
     }
     if (bad)
         return bad;
+    if (q->weight.on &&
+        (q->weight.out >= q->n_outs || (q->weight.lo < 0 && q->weight.hi > 0)))
+        return "a weight is no output, or of both signs";
     for (uint32_t i = 0; i < q->n_preds; i++)
         if (!vset_sub(expr_vars(q->preds[i].e), atom_vars(q, q->preds[i].atom)))
             return "a predicate leaves its atom";

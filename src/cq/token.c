@@ -130,3 +130,19 @@ bool token_string_follows(const struct tokens *p)
     skip_blanks(&ahead);
     return ahead.at < ahead.text.n && ahead.text.p[ahead.at] == '\'';
 }
+
+bool token_literal_type(struct str s, enum type *out)
+{
+    static const struct {
+        const char *name;
+        enum type type;
+    } types[] = {{"date", T_DATE}, {"timestamp", T_TIMESTAMP},
+                 {"time", T_TIME}, {"uuid", T_UUID},
+                 {"real", T_REAL}, {"numeric", T_DEC}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (str_is(s, types[i].name)) {
+            *out = types[i].type;
+            return true;
+        }
+    return false;
+}

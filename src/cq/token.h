@@ -5,7 +5,8 @@
 #ifndef CQ_TOKEN_H
 #define CQ_TOKEN_H
 
-#include "base/str.h"
+#include "base/err.h"
+#include "schema/value.h"
 
 enum token {
     K_END,
@@ -44,5 +45,11 @@ struct tokens {
 void token_next(struct tokens *p);
 /* Does a quoted string come next? */
 bool token_string_follows(const struct tokens *p);
+/* date, numeric, ...: the type of a literal with that word before it. */
+bool token_literal_type(struct str s, enum type *out);
+
+/* refuse.c */
+enum status cq_refuse_negation(struct err *err, long at);
+enum status cq_refuse_disjunction(struct err *err, long at);
 
 #endif

@@ -101,9 +101,21 @@ enum status tree_require(struct arena *a, struct tree_branch *t,
     return n->f ? OK : err_nomem(err);
 }
 
+bool tree_counts(const struct tree_node *n)
+{
+    return n->at_least > 1 || n->at_most;
+}
+
+bool tree_keeps(const struct tree_node *root, uint64_t n)
+{
+    bool inside = n >= root->at_least && (!root->at_most || n <= root->at_most);
+    return inside != root->outside;
+}
+
 bool tree_is_plain(const struct tree_branch *t)
 {
-    return t->nodes.n == 1 && !t->nodes.p[0].f;
+    return t->nodes.n == 1 && !t->nodes.p[0].f && !t->b.weight.on &&
+           !tree_counts(&t->nodes.p[0]);
 }
 
 bool tree_is_above(const struct tree_branch *t, uint32_t above, uint32_t node)

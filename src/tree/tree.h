@@ -4,13 +4,16 @@
  * children and over conditions that belong to no single atom. An assignment
  * of the variables on the path from the root to a node is good there if the
  * body and the formula hold; a child is satisfied if at least `at_least` of
- * the extensions to its own variables are good. The answer is the number of
- * distinct outputs of good assignments of the root.
+ * the extensions to its own variables are good, told apart by `ids`. The answer
+ * is the number of distinct outputs of good assignments of the root, or of
+ * those outputs that have a certain number of ids (HAVING COUNT(*) >= 3).
  *
  * A tree is evaluated node by node (steps) and bounded part by part: a part is
  * the conjunctive query of all atoms on the path to one node, together with
  * the atoms that may be the row that makes the difference. PROOF.md has the
  * argument. A conjunctive query is no tree: later stages take it as it is.
+ * A sum is one: of one branch, or of several whose numbers are added, and
+ * subtracted where the weights are negative.
  *
  * Invariant: all nodes of a branch share one builder; every item in it belongs
  * to one node. A formula is in negation normal form: only children are negated.
@@ -38,9 +41,12 @@ struct formula {
 struct tree_node {
     uint32_t parent;   /* the root: itself */
     uint32_t at_least; /* extensions that satisfy it; 1 for EXISTS */
+    uint32_t at_most;  /* of the root alone: an answer has at least one and at
+                          most so many; 0: any number */
+    bool outside;      /* of the root: not from at_least to at_most, but one */
     bool unsat;        /* its body never holds */
     struct formula *f; /* NULL: true */
-    /* at_least > 1: what tells extensions apart (rows, or values) */
+    /* what tells extensions apart (rows, or values) where they are counted */
     VEC(struct term) ids;
 };
 
@@ -84,8 +90,26 @@ struct formula *formula_new(struct arena *a, enum formula_kind k,
                             struct formula *x, struct formula *y);
 struct formula *formula_child(struct arena *a, uint32_t node, bool negated);
 struct formula *formula_pred(struct arena *a, const struct expr *e);
-/* No children and no conditions: a conjunctive query. */
+/* No children and no conditions: a conjunctive query. A sum is none. */
 bool tree_is_plain(const struct tree_branch *t);
+/* Are good assignments counted there, not only asked for? */
+bool tree_counts(const struct tree_node *n);
+/* May an answer of so many ids (at least one) stay? */
+bool tree_keeps(const struct tree_node *root, uint64_t n);
+/*
+ * A branch whose weights have both signs becomes two, one for each, with tags
+ * of their own; all get the digits of the finest. Branches of one tag get one
+ * range. *n grows; E_TOO_LARGE, E_VALUE (numbers beyond what can be added up).
+ */
+enum status tree_split_signs(struct arena *a, struct ctree *t,
+                             struct err *err) WARN_UNUSED;
+/* Can a total be negative? Decided by the query. */
+bool tree_is_signed(const struct ctree *t);
+/* Are answers added up by weights, and with how many digits? */
+bool tree_is_sum(const struct ctree *t, uint32_t *scale);
+/* A child of the root without children and conditions of its own, that takes
+ * away what it is satisfied for. */
+bool tree_is_anti_join(const struct tree_branch *t, uint32_t node);
 bool tree_is_above(const struct tree_branch *t, uint32_t above, uint32_t node);
 
 /* --- reading --------------------------------------------------------------
@@ -96,6 +120,7 @@ struct tree_part {
     aset own;            /* atoms of the path that may be the new row */
     uint32_t gain, loss; /* 1: such a row can add, can take away answers */
     uint32_t branch, node;
+    bool fragile; /* set by bound: what is lost already may be left out */
 };
 
 /* The parts of all branches; paths are not chased yet. */
@@ -118,7 +143,10 @@ struct tree_step {
     struct cq *q;
     uint32_t *vars;
     uint32_t n_keys, n_up;
-    bool counts; /* root: a key stands for so many answers; else list them */
+    uint32_t n_ids; /* the last keys are ids, each counts once for what the
+                       first n_up are; 0: the number that comes with a key is
+                       theirs */
+    bool counts;    /* root: a key stands for so many answers; else list them */
 };
 /* One for each node. `list`: the root's outputs are listed in any case. */
 enum status tree_steps(struct arena *a, const struct tree_branch *t, bool list,

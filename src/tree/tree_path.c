@@ -7,7 +7,9 @@
  *
  * Signs: a row that makes a child of even polarity true can add answers, one
  * of odd polarity can take them away. Every child stands once in its formula,
- * so it has one sign.
+ * so it has one sign; in a branch of negative weights the other one. An answer
+ * that must not have too many ids can come and go with every change: then each
+ * part has both.
  */
 #include <string.h>
 
@@ -102,6 +104,7 @@ enum status tree_path(struct arena *a, const struct tree_branch *t,
             return err_nomem(err);
     b.n_group = t->b.n_group;
     b.tidy_outs = t->b.tidy_outs;
+    b.weight = t->b.weight;
     b.unsat = unsat;
     TRY(cq_finish(&b, out, err));
     /* An own atom that has become one of an ancestor's lies in the old rows
@@ -146,6 +149,18 @@ static int sign_of(const struct tree_branch *t, uint32_t node)
     return s;
 }
 
+bool tree_is_anti_join(const struct tree_branch *t, uint32_t node)
+{
+    const struct tree_node *n = &t->nodes.p[node];
+    if (!node || n->parent || n->f || tree_counts(n) ||
+        tree_counts(&t->nodes.p[0]) || sign_of(t, node) >= 0)
+        return false;
+    for (uint32_t v = 1; v < t->nodes.n; v++)
+        if (t->nodes.p[v].parent == node)
+            return false;
+    return true;
+}
+
 enum status tree_parts(struct arena *a, const struct ctree *t,
                        struct tree_part **out, size_t *n, struct err *err)
 {
@@ -153,8 +168,13 @@ enum status tree_parts(struct arena *a, const struct ctree *t,
     for (uint32_t i = 0; i < t->n_branches; i++)
         for (uint32_t v = 0; v < t->branches[i]->nodes.n; v++) {
             int sign = sign_of(t->branches[i], v);
-            struct tree_part p = {
-                .branch = i, .node = v, .gain = sign > 0, .loss = sign < 0};
+            if (cq_weight_negative(&t->branches[i]->b.weight))
+                sign = -sign; /* what it adds up is subtracted */
+            bool both = t->branches[i]->nodes.p[0].at_most > 0;
+            struct tree_part p = {.branch = i,
+                                  .node = v,
+                                  .gain = sign > 0 || both,
+                                  .loss = sign < 0 || both};
             struct cq *path;
             if (!sign)
                 continue;

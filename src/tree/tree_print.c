@@ -63,6 +63,26 @@ static void print_braces(struct sb *b, const struct cq_builder *q,
 static void print_node(struct sb *b, const struct tree_branch *t,
                        uint32_t node);
 
+/* How many there must be, and of what. */
+static void print_number(struct sb *b, const struct tree_branch *t,
+                         uint32_t node)
+{
+    const struct tree_node *n = &t->nodes.p[node];
+    if (!tree_counts(n))
+        return;
+    sb_cstr(b, n->outside ? "not " : "");
+    if (n->at_least > 1 || n->outside)
+        sb_printf(b, "at least %u ", n->at_least);
+    if (n->at_most)
+        sb_printf(b, "at most %u ", n->at_most);
+    sb_char(b, '(');
+    for (size_t i = 0; i < n->ids.n; i++) {
+        sb_cstr(b, i ? ", " : "");
+        term(b, &t->b, n->ids.p[i]);
+    }
+    sb_cstr(b, "): ");
+}
+
 static void print_formula(struct sb *b, const struct tree_branch *t,
                           const struct formula *f)
 {
@@ -71,10 +91,8 @@ static void print_formula(struct sb *b, const struct tree_branch *t,
         return;
     }
     if (f->kind == F_CHILD) {
-        uint32_t c = t->nodes.p[f->child].at_least;
         sb_cstr(b, f->negated ? "not { " : "{ ");
-        if (c > 1)
-            sb_printf(b, "at least %u: ", c);
+        print_number(b, t, f->child);
         print_node(b, t, f->child);
         sb_cstr(b, " }");
         return;
@@ -147,6 +165,17 @@ static void print_node(struct sb *b, const struct tree_branch *t, uint32_t node)
     }
 }
 
+static void print_weight(struct sb *b, const struct cq_builder *q)
+{
+    struct sb of;
+    sb_init(&of, b->arena);
+    term(&of, q, q->outs.p[q->weight.out]);
+    b->failed |= of.failed;
+    sb_cstr(b, q->n_group < q->outs.n ? ", " : "; ");
+    if (!of.failed)
+        cq_weight_print(b, &q->weight, sb_view(&of));
+}
+
 /* `added`: there are branches of other tags. */
 static void print_branch(struct sb *b, const struct tree_branch *t, bool added)
 {
@@ -157,7 +186,10 @@ static void print_branch(struct sb *b, const struct tree_branch *t, bool added)
         sb_cstr(b, !i ? "" : i == q->n_group ? "; " : ", ");
         term(b, q, q->outs.p[i]);
     }
+    if (q->weight.on)
+        print_weight(b, q);
     sb_cstr(b, ") :- ");
+    print_number(b, t, 0);
     print_node(b, t, 0);
     sb_char(b, '.');
     if (added)

@@ -59,7 +59,8 @@ static enum status end(void *ctx, struct err *err)
     TRY(tree_tag(r->a, t, err));
     t->nodes.p[0].unsat |= t->b.unsat;
     if (str_eq(x->name, y->name) && x->outs.n == y->outs.n &&
-        x->n_group == y->n_group)
+        x->n_group == y->n_group && x->weight.on == y->weight.on &&
+        x->weight.out == y->weight.out)
         return OK;
     err_set(err, E_SYNTAX, "the rules have different heads");
     err_hint(err, "Several rules are a union if their heads have one name and "
@@ -82,6 +83,8 @@ enum status tree_read(struct arena *a, struct schema *s, struct str text,
     if (!*tree)
         return err_nomem(err);
     **tree = (struct ctree){r.branches.p, r.branches.n};
+    if (r.branches.p[0]->b.weight.on)
+        TRY(tree_split_signs(a, *tree, err));
     aset own;
     return tree_path(a, r.branches.p[0], 0, q, &own, err);
 }

@@ -168,11 +168,18 @@ static enum status step_query(struct stepper *s, struct tree_step *x,
         ok = ok && VEC_PUSH(s->a, &b.outs, key);
     }
     b.n_group = (uint32_t)b.outs.n;
-    if (!node && x->counts)
+    if (!node && x->counts) {
+        b.weight = t->b.weight;
+        b.weight.on &= !tree_counts(&t->nodes.p[0]);
+        b.weight.out += (uint32_t)b.outs.n;
         for (size_t i = 0; i < t->b.outs.n; i++)
             ok = ok && VEC_PUSH(s->a, &b.outs, t->b.outs.p[i]);
-    for (size_t i = 0; i < t->nodes.p[node].ids.n; i++)
-        ok = ok && VEC_PUSH(s->a, &b.outs, t->nodes.p[node].ids.p[i]);
+    }
+    /* PRIVACY: ids of a node without a threshold are not counted: the bound is
+     * for the outputs alone. */
+    const struct tree_node *n = &t->nodes.p[node];
+    for (size_t i = 0; tree_counts(n) && !x->n_ids && i < n->ids.n; i++)
+        ok = ok && VEC_PUSH(s->a, &b.outs, n->ids.p[i]);
     b.tidy_outs = true;
     b.unsat = unsat;
     return ok ? cq_finish(&b, &x->q, err) : err_nomem(err);
@@ -239,13 +246,25 @@ static enum status make_step(struct stepper *s, struct tree_step *x,
     const struct tree_branch *t = s->t;
     uint32_t before = x->n_keys;
     TRY(step_query(s, x, node, whole, err));
-    if (t->nodes.p[node].at_least > 1 || in_one_atom(x->q))
+    if (tree_counts(&t->nodes.p[node]) || in_one_atom(x->q))
         return OK;
     for (uint32_t v = 0; v < t->b.vars.n; v++)
         if (!is_key(x, v) && joins(t, v) && s->owner[v] == node &&
             (!x->counts || is_out(t, v)))
             x->vars[x->n_keys++] = v;
     return x->n_keys > before ? step_query(s, x, node, whole, err) : OK;
+}
+
+/* Ids are told apart one by one where a condition looks at more than what they
+ * are counted for: the same id may be good with several values of the rest. */
+static void list_ids(struct stepper *s, uint32_t node, struct tree_step *x)
+{
+    const struct tree_node *n = &s->t->nodes.p[node];
+    if (!tree_counts(n) || x->n_keys == x->n_up)
+        return;
+    for (size_t i = 0; i < n->ids.n; i++)
+        x->vars[x->n_keys++] = n->ids.p[i].id;
+    x->n_ids = (uint32_t)n->ids.n;
 }
 
 static enum status inner_step(struct stepper *s, uint32_t node,
@@ -255,7 +274,7 @@ static enum status inner_step(struct stepper *s, uint32_t node,
     bool *up, *need;
     TRY(up_vars(s, node, &up));
     TRY(needs(s, node, &need));
-    x->vars = NEWS(s->a, uint32_t, n + 1);
+    x->vars = NEWS(s->a, uint32_t, n + s->t->nodes.p[node].ids.n + 1);
     if (!x->vars)
         return err_nomem(s->err);
     for (uint32_t v = 0; v < n; v++)
@@ -265,6 +284,7 @@ static enum status inner_step(struct stepper *s, uint32_t node,
     for (uint32_t v = 0; v < n; v++)
         if (need[v] && !up[v])
             x->vars[x->n_keys++] = v;
+    list_ids(s, node, x);
     struct err why;
     uint32_t n_keys = x->n_keys;
     enum status st = make_step(s, x, node, false, &why);
@@ -283,10 +303,10 @@ static enum status root_step(struct stepper *s, bool list, struct tree_step *x)
     size_t n = b->vars.n;
     bool *need;
     TRY(needs(s, 0, &need));
-    x->vars = NEWS(s->a, uint32_t, n + b->outs.n + 1);
+    x->vars = NEWS(s->a, uint32_t, n + b->outs.n + s->t->nodes.p[0].ids.n + 1);
     if (!x->vars)
         return err_nomem(s->err);
-    x->counts = !list;
+    x->counts = !list && !tree_counts(&s->t->nodes.p[0]);
     for (uint32_t v = 0; v < n; v++)
         x->counts = x->counts && (!need[v] || is_out(s->t, v));
     size_t n_up = x->counts ? b->n_group : b->outs.n;
@@ -295,8 +315,9 @@ static enum status root_step(struct stepper *s, bool list, struct tree_step *x)
             b->outs.p[i].kind == TERM_VAR ? b->outs.p[i].id : UINT32_MAX;
     x->n_up = x->n_keys;
     for (uint32_t v = 0; v < n; v++)
-        if (need[v])
+        if (need[v] && !(tree_counts(&s->t->nodes.p[0]) && is_out(s->t, v)))
             x->vars[x->n_keys++] = v;
+    list_ids(s, 0, x);
     return make_step(s, x, 0, true, s->err);
 }
 
