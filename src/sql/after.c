@@ -2,11 +2,11 @@
  * What the outermost SELECT does with its counts once they are released: the
  * columns of the result, HAVING, ORDER BY, LIMIT and OFFSET.
  *
- * The trees of these expressions are copied with every call of COUNT and every
- * key of GROUP BY replaced by a name that no text can hold, and the copies are
- * read as scalars over those names. PRIVACY: what is left of a column in the
- * copy is refused, so the result is a function of released numbers, of public
- * keys and of keys that passed the threshold.
+ * The trees of these expressions are copied with every call of COUNT, SUM and
+ * AVG and every key of GROUP BY replaced by a name that no text can hold, and
+ * the copies are read as scalars over those names. PRIVACY: what is left of a
+ * column in the copy is refused, so the result is a function of released
+ * numbers, of public keys and of keys that passed the threshold.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool same_column(struct lower *l, struct scope *sc, const json_t *a,
                  find_column(l, sc, a, true, &x) == OK &&
                  find_column(l, sc, b, true, &y) == OK;
     l->err = err;
-    if (!found || !x->e != !y->e)
+    if (!found || !x->e != !y->e || x->group || y->group)
         return false;
     return x->e ? expr_equal(x->e, y->e)
                 : x->atom == y->atom && x->col == y->col;
@@ -76,7 +76,11 @@ static enum status add_call(struct lower *l, const json_t *call, nodes *out)
     for (size_t i = 0; i < out->n; i++)
         if (same_node(l, NULL, call, out->p[i]))
             return OK;
-    return VEC_PUSH(l->arena, out, call) ? OK : err_nomem(l->err);
+    /* an average is two numbers, paid as one */
+    for (int n = sql_is_average(call) ? 2 : 1; n > 0; n--)
+        if (!VEC_PUSH(l->arena, out, call))
+            return err_nomem(l->err);
+    return OK;
 }
 
 static enum status find_calls(struct lower *l, const json_t *node, int depth,
@@ -85,8 +89,8 @@ static enum status find_calls(struct lower *l, const json_t *node, int depth,
     const char *key;
     json_t *v;
     size_t i;
-    if (count_call(node))
-        return add_call(l, count_call(node), out);
+    if (sql_paid_call(node))
+        return add_call(l, sql_paid_call(node), out);
     if (depth > MAX_DEPTH || node_as(node, "SubLink"))
         return OK;
     if (json_is_object(node))
@@ -103,6 +107,11 @@ enum status sql_calls(struct lower *l, const json_t *select, nodes *out)
     TRY(find_calls(l, get(select, "targetList"), 0, out));
     TRY(find_calls(l, get(select, "havingClause"), 0, out));
     return find_calls(l, get(select, "sortClause"), 0, out);
+}
+
+static bool count_call_of(const json_t *call)
+{
+    return strcmp(last_name(get(call, "funcname")), "count") == 0;
 }
 
 /* --- copies over released numbers ---------------------------------------- */
@@ -133,7 +142,7 @@ static json_t *reference(char kind, size_t i, long at)
 /* What stands for the node: a count or a key; false: neither. */
 static bool released(struct after *a, const json_t *node, json_t **out)
 {
-    const json_t *call = count_call(node);
+    const json_t *call = sql_paid_call(node);
     for (size_t i = 0; call && i < a->calls->n; i++)
         if (same_node(a->l, NULL, call, a->calls->p[i])) {
             *out = reference('c', i, node_location(node));
@@ -265,7 +274,7 @@ static enum status after_init(struct after *a)
     for (size_t i = 0; i < a->keys->nodes.n; i++)
         TRY(add_name(a, 'k', i, a->keys->types.p[i]));
     for (size_t i = 0; i < a->calls->n; i++)
-        TRY(add_name(a, 'c', i, T_INT));
+        TRY(add_name(a, 'c', i, count_call_of(a->calls->p[i]) ? T_INT : T_DEC));
     return OK;
 }
 

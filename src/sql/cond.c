@@ -150,6 +150,10 @@ enum status add_comparison(struct lower *l, enum expr_op op, struct expr *x,
 {
     struct term tx, ty;
     TRY(unify2(l, &x, &y, position));
+    if (op != X_EQ && op != X_NE) {
+        TRY(sql_need_type(l, x, position));
+        TRY(sql_need_type(l, y, position));
+    }
     if ((x->op == X_CONST && x->val.is_null) ||
         (y->op == X_CONST && y->val.is_null)) {
         l->b.unsat = true;
@@ -157,8 +161,10 @@ enum status add_comparison(struct lower *l, enum expr_op op, struct expr *x,
     }
     bool both_const = x->op == X_CONST && y->op == X_CONST;
     bool complex = !is_plain(x) || !is_plain(y);
-    if (both_const || (complex && aset_count(sql_expr_atoms(l, x) |
-                                             sql_expr_atoms(l, y)) <= 1)) {
+    aset ax = sql_expr_atoms(l, x), ay = sql_expr_atoms(l, y);
+    /* a side over several tables: a condition of the tree */
+    if (both_const || (complex && aset_count(ax | ay) <= 1) ||
+        aset_count(ax) > 1 || aset_count(ay) > 1) {
         struct expr *e;
         TRY(make2(l, op, x, y, &e));
         return add_predicate(l, e, position);
@@ -369,7 +375,8 @@ static enum status sublink(struct lower *l, struct scope *sc,
     bool all = strcmp(type, "ALL_SUBLINK") == 0;
     if (!exists && !all && strcmp(type, "ANY_SUBLINK") != 0)
         return generic(l, sc, node, negate);
-    if (negate || all || sql_is_setop(select, NULL))
+    if (negate || all || sql_is_setop(select, NULL) ||
+        get(select, "havingClause"))
         return lower_sublink(l, sc, e, negate);
     TRY(not_counted(l, sc, select, &cols));
     if (exists)
@@ -389,7 +396,9 @@ static enum status condition(struct lower *l, struct scope *sc,
     if (strcmp(kind, "BoolExpr") == 0)
         return junction(l, sc, node, e, negate);
     if (strcmp(kind, "A_Expr") == 0)
-        return a_expr(l, sc, node, e, negate);
+        return sql_is_threshold(node) ? lower_alternatives(l, sc, node, negate)
+               : sql_is_number(l, sc, e) ? lower_number(l, sc, e, negate)
+                                         : a_expr(l, sc, node, e, negate);
     if (strcmp(kind, "SubLink") == 0)
         return sublink(l, sc, node, e, negate);
     if (strcmp(kind, "ColumnRef") == 0)

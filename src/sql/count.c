@@ -10,17 +10,40 @@ const json_t *target_at(const json_t *select, size_t i)
     return node_as(json_array_get(get(select, "targetList"), i), "ResTarget");
 }
 
-const json_t *count_call(const json_t *val)
+static const json_t *call_of(const json_t *val, const char *name)
 {
     const json_t *call = node_as(val, "FuncCall");
     const json_t *names = get(call, "funcname");
     size_t n = json_array_size(names);
     if (!call || n == 0 || n > 2 || get(call, "over") ||
-        strcmp(last_name(names), "count") != 0 ||
+        strcmp(last_name(names), name) != 0 ||
         (n == 2 &&
          strcmp(string_of(json_array_get(names, 0)), "pg_catalog") != 0))
         return NULL;
     return call;
+}
+
+const json_t *count_call(const json_t *val)
+{
+    return call_of(val, "count");
+}
+
+bool sql_is_average(const json_t *call)
+{
+    return strcmp(last_name(get(call, "funcname")), "avg") == 0;
+}
+
+static bool is_sum(const json_t *call)
+{
+    return strcmp(last_name(get(call, "funcname")), "sum") == 0;
+}
+
+const json_t *sql_paid_call(const json_t *val)
+{
+    const json_t *call = count_call(val);
+    if (!call)
+        call = call_of(val, "sum");
+    return call ? call : call_of(val, "avg");
 }
 
 /* Branches of a union are compared output by output: all stay in place. */
@@ -36,7 +59,7 @@ static enum status push_out(struct lower *l, struct term t)
 
 /* --- identity --- */
 
-static const struct degree *find_key(const struct table *t)
+const struct degree *sql_find_key(const struct table *t)
 {
     const struct degree *best = NULL;
     for (size_t i = 0; i < t->degrees.n; i++) {
@@ -50,11 +73,25 @@ static const struct degree *find_key(const struct table *t)
     return best;
 }
 
+enum status sql_rowid_var(struct lower *l, uint32_t atom, uint32_t *out)
+{
+    if (l->b.atoms.p[atom].rowid >= 0) {
+        *out = (uint32_t)l->b.atoms.p[atom].rowid;
+        return OK;
+    }
+    TRY(cqb_var(&l->b, STR("row"), T_INT, out, l->err));
+    if (!VEC_PUSH(l->arena, &l->var_atom, atom))
+        return err_nomem(l->err);
+    l->b.vars.p[*out].is_rowid = true;
+    l->b.atoms.p[atom].rowid = (int32_t)*out;
+    return OK;
+}
+
 /* PRIVACY: a nullable UNIQUE does not identify rows; such a table is a bag. */
 static enum status count_atom(struct lower *l, uint32_t atom)
 {
     const struct table *t = &l->schema->tables.p[l->b.atoms.p[atom].table];
-    const struct degree *key = find_key(t);
+    const struct degree *key = sql_find_key(t);
     uint32_t v;
     if (key) {
         for (size_t k = 0; k < key->n_x; k++) {
@@ -63,11 +100,7 @@ static enum status count_atom(struct lower *l, uint32_t atom)
         }
         return OK;
     }
-    TRY(cqb_var(&l->b, STR("row"), T_INT, &v, l->err));
-    if (!VEC_PUSH(l->arena, &l->var_atom, atom))
-        return err_nomem(l->err);
-    l->b.vars.p[v].is_rowid = true;
-    l->b.atoms.p[atom].rowid = (int32_t)v;
+    TRY(sql_rowid_var(l, atom, &v));
     return push_out(l, (struct term){TERM_VAR, v});
 }
 
@@ -83,7 +116,7 @@ static enum status count_used(struct lower *l, uint32_t atom)
     return OK;
 }
 
-static enum status count_rows(struct lower *l)
+enum status sql_count_rows(struct lower *l)
 {
     for (uint32_t i = 0; i < l->b.atoms.n; i++)
         if (l->atom_counted.p[i])
@@ -102,7 +135,7 @@ static enum status count_rows(struct lower *l)
 
 /* --- what COUNT counts --- */
 
-static enum status require_value(struct lower *l, struct expr *e, long at)
+enum status sql_require_value(struct lower *l, struct expr *e, long at)
 {
     if (e->op == X_VAR) {
         l->b.vars.p[e->var].nonnull = true;
@@ -120,7 +153,7 @@ static enum status count_value(struct lower *l, struct scope *sc,
     if (node_as(arg, "RowExpr")) /* a row is not NULL, whatever it holds */
         return OK;
     TRY(lower_scalar(l, sc, arg, &e));
-    enum status st = require_value(l, e, node_location(arg));
+    enum status st = sql_require_value(l, e, node_location(arg));
     if (st == E_UNSUPPORTED)
         return sql_refuse(l->err, NO_EXPR_ACROSS, node_location(arg));
     return st;
@@ -147,7 +180,7 @@ static enum status count_distinct(struct lower *l, struct scope *sc,
         if (is_text_only(l, e))
             return sql_refuse(l->err, NO_TEXT_ONLY, node_location(arg));
         if (!tuple && (e->op == X_CONST))
-            TRY(require_value(l, e, node_location(arg)));
+            TRY(sql_require_value(l, e, node_location(arg)));
         TRY(term_of(l, e, node_location(arg), &t));
         if (t.kind != TERM_VAR && !l->choices->sets)
             continue;
@@ -158,6 +191,11 @@ static enum status count_distinct(struct lower *l, struct scope *sc,
     return OK;
 }
 
+static bool count_call_of(const json_t *call)
+{
+    return !is_sum(call) && !sql_is_average(call);
+}
+
 static enum status check_call(struct lower *l, const json_t *call)
 {
     long at = get_location(call);
@@ -165,6 +203,11 @@ static enum status check_call(struct lower *l, const json_t *call)
     if (get(call, "agg_order") || get_flag(call, "agg_within_group") ||
         get_flag(call, "func_variadic"))
         return sql_refuse(l->err, NO_AGG_OPTIONS, at);
+    if (!count_call_of(call) && (get_flag(call, "agg_star") || n != 1)) {
+        err_set(l->err, E_SYNTAX, "SUM and AVG take one expression");
+        err_at(l->err, at);
+        return E_SYNTAX;
+    }
     if (get_flag(call, "agg_star") || n == 1 ||
         (n > 1 && get_flag(call, "agg_distinct")))
         return OK;
@@ -183,16 +226,16 @@ static enum status lower_count(struct lower *l, struct scope *sc,
         return count_distinct(l, sc, get(call, "args"));
     if (!get_flag(call, "agg_star"))
         TRY(count_value(l, sc, json_array_get(get(call, "args"), 0)));
-    return count_rows(l);
+    return sql_count_rows(l);
 }
 
 /* --- groups --- */
 
 /* The expression that a GROUP BY item stands for: itself, a position in the
  * SELECT list, or the name of one of its columns. */
-static enum status group_node(struct lower *l, struct scope *sc,
-                              const json_t *select, const json_t *item,
-                              const json_t **out)
+enum status sql_group_node(struct lower *l, struct scope *sc,
+                           const json_t *select, const json_t *item,
+                           const json_t **out)
 {
     const json_t *c = node_as(item, "A_Const"), *ref;
     size_t n = get_size(select, "targetList");
@@ -232,7 +275,7 @@ static enum status lower_groups(struct lower *l, struct scope *sc,
         struct term t;
         if (node_as(item, "GroupingSet"))
             return sql_refuse(l->err, NO_GROUPING_SETS, node_location(item));
-        TRY(group_node(l, sc, select, item, &node));
+        TRY(sql_group_node(l, sc, select, item, &node));
         TRY(lower_scalar(l, sc, node, &e));
         if (is_text_only(l, e))
             return sql_refuse(l->err, NO_TEXT_ONLY, node_location(item));
@@ -287,14 +330,21 @@ struct count_reader {
     const struct sql_options *opt;
     struct err *err;
     const json_t *select;
-    nodes calls;
+    nodes calls;    /* an average stands twice: its sum, its number */
     uint64_t *work; /* of all counts together */
 };
+
+/* Is this call the second of an average, its number? */
+static bool is_number_of_average(const struct count_reader *r, size_t i)
+{
+    return i && r->calls.p[i - 1] == r->calls.p[i];
+}
 
 /* Lowers the whole statement for one count, with the sides of unions that c
  * picks; the first time also what is done with the counts. */
 static enum status lower_branch(const struct count_reader *r, size_t i,
                                 bool first, struct choices *c,
+                                struct sql_common *common,
                                 struct sql_statement *out, struct lower *l)
 {
     struct scope sc = {0};
@@ -307,6 +357,7 @@ static enum status lower_branch(const struct count_reader *r, size_t i,
                         .opt = r->opt,
                         .err = r->err,
                         .choices = c,
+                        .common = common,
                         .position = -1,
                         .work = r->work};
     cqb_init(&l->b, r->arena, r->schema);
@@ -316,17 +367,18 @@ static enum status lower_branch(const struct count_reader *r, size_t i,
     TRY(check_call(l, call));
     l->counting = !get_flag(call, "agg_distinct");
     TRY(push_ctes(l, r->select, NULL));
-    const json_t *from = get(r->select, "fromClause");
-    for (size_t k = 0; k < json_array_size(from); k++)
-        TRY(lower_from(l, &sc, json_array_get(from, k)));
-    if (get(r->select, "whereClause"))
-        TRY(lower_condition(l, &sc, get(r->select, "whereClause"), false));
+    l->sole = true;
+    TRY(sql_lower_body(l, &sc, r->select));
     TRY(lower_groups(l, &sc, r->select, &keys));
     if (first) {
         TRY(name_groups(l, &sc, r->select, &keys, out));
         TRY(sql_after_read(l, &sc, r->select, &r->calls, &keys, out));
     }
-    TRY(lower_count(l, &sc, call));
+    TRY(is_sum(call) ? lower_sum(l, &sc, call)
+        : sql_is_average(call)
+            ? lower_average(l, &sc, call, is_number_of_average(r, i))
+            : lower_count(l, &sc, call));
+    TRY(sql_check_root_keys(l));
     if (l->b.atoms.n == 0)
         return sql_refuse(r->err, NO_NO_FROM, get_location(call));
     TRY(tree_tag(r->arena, &l->t, r->err));
@@ -369,16 +421,48 @@ static enum status keep_branch(const struct count_reader *r,
     return E_TOO_LARGE;
 }
 
+/* All branches of one count. */
+static enum status read_branches(const struct count_reader *r, size_t i,
+                                 struct sql_common *common,
+                                 struct sql_statement *out, struct lower *l,
+                                 branches *all)
+{
+    struct choices c = {0};
+    bool first = i == 0 && !common->fixed;
+    do {
+        TRY(lower_branch(r, i, first && !all->n, &c, common, out, l));
+        TRY(keep_branch(r, l, all));
+    } while (sql_next_choice(&c));
+    return OK;
+}
+
+/* The range of all branches is known: it is what all are shifted by. */
+static enum status read_average(const struct count_reader *r, size_t i,
+                                struct sql_common *common, struct sql_count *to)
+{
+    struct sql_average *v = NEW(r->arena, struct sql_average);
+    if (!v)
+        return err_nomem(r->err);
+    common->fixed = true;
+    *v = (struct sql_average){common->range.lo, common->range.hi,
+                              common->range.scale};
+    to->average = is_number_of_average(r, i) ? NULL : v;
+    to->half = true;
+    return OK;
+}
+
 static enum status read_count(const struct count_reader *r, size_t i,
                               struct sql_statement *out, struct sql_count *to)
 {
-    struct choices c = {0};
     struct lower l;
     branches all = {0};
-    do {
-        TRY(lower_branch(r, i, i == 0 && !all.n, &c, out, &l));
-        TRY(keep_branch(r, &l, &all));
-    } while (sql_next_choice(&c));
+    struct sql_common common = {0};
+    if (sql_is_average(r->calls.p[i])) {
+        TRY(read_branches(r, i, &common, out, &l, &all));
+        TRY(read_average(r, i, &common, to));
+        all.n = 0;
+    }
+    TRY(read_branches(r, i, &common, out, &l, &all));
     if (all.n == 1 && tree_is_plain(all.p[0]))
         return cq_finish(&l.b, &to->q, r->err);
     TRY(check_branches(r, &all));
@@ -386,8 +470,10 @@ static enum status read_count(const struct count_reader *r, size_t i,
     if (!to->tree)
         return err_nomem(r->err);
     *to->tree = (struct ctree){all.p, all.n};
+    if (all.p[0]->b.weight.on)
+        TRY(tree_split_signs(r->arena, to->tree, r->err));
     aset own;
-    return tree_path(r->arena, all.p[0], 0, &to->q, &own, r->err);
+    return tree_path(r->arena, to->tree->branches[0], 0, &to->q, &own, r->err);
 }
 
 static enum status check_select(const struct count_reader *r)
@@ -439,11 +525,11 @@ static enum status check_counts(const struct count_reader *r)
 static enum status name_count(const struct count_reader *r, const json_t *call,
                               struct str *out)
 {
-    const char *name = "count";
+    const char *name = last_name(get(call, "funcname"));
     for (size_t i = get_size(r->select, "targetList"); i-- > 0;) {
         const json_t *t = target_at(r->select, i);
         if (get_text(t, "name")[0] &&
-            same_node(NULL, NULL, call, count_call(get(t, "val"))))
+            same_node(NULL, NULL, call, sql_paid_call(get(t, "val"))))
             name = get_text(t, "name");
     }
     *out = str_copy(r->arena, str_of(name));

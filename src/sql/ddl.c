@@ -72,6 +72,17 @@ static enum status add_key(const struct ddl *d, size_t table,
     return table_add_whole(d->s, table, cols, n, 1, true, STR(""), d->err);
 }
 
+/* REFERENCES p: column i of its first key of that width, the primary key. */
+static long key_column(const struct table *t, size_t width, size_t i)
+{
+    for (size_t k = 0; k < t->degrees.n; k++) {
+        const struct degree *g = &t->degrees.p[k];
+        if (g->is_key && g->n_x == width)
+            return (long)(g->written ? g->written : g->x)[i];
+    }
+    return -1;
+}
+
 static enum status add_fk(const struct ddl *d, size_t table,
                           const uint32_t *cols, size_t n, const json_t *c)
 {
@@ -88,9 +99,10 @@ static enum status add_fk(const struct ddl *d, size_t table,
     const json_t *names = get(c, "pk_attrs");
     for (size_t i = 0; i < n; i++) {
         const char *name = string_of(json_array_get(names, i));
-        long k = other < 0
-                     ? -1
-                     : table_find_column(&d->s->tables.p[other], str_of(name));
+        const struct table *to = other < 0 ? NULL : &d->s->tables.p[other];
+        long k = !to                      ? -1
+                 : json_array_size(names) ? table_find_column(to, str_of(name))
+                                          : key_column(to, n, i);
         fk.ref_cols[i] = k < 0 ? (uint32_t)i : (uint32_t)k;
     }
     struct table *t = &d->s->tables.p[table];
@@ -147,8 +159,16 @@ static enum status add_column(const struct ddl *d, struct column *out,
     out->not_null = get_flag(c, "is_not_null") || strstr(name, "serial");
     if (!out->name.p)
         return err_nomem(d->err);
-    if (get(type, "arrayBounds") || sql_type_of_name(name, &out->type))
+    if (get(type, "arrayBounds") || sql_type_of_name(name, &out->type)) {
+        const json_t *mods = get(type, "typmods");
+        const json_t *digits = node_as(json_array_get(mods, 1), "A_Const");
+        json_int_t s = json_integer_value(get(get(digits, "ival"), "ival"));
+        /* numeric(p) has none behind the point */
+        out->has_scale = out->type == T_DEC && json_array_size(mods) > 0 &&
+                         s >= 0 && s <= CQ_WEIGHT_SCALE;
+        out->scale = out->has_scale ? (uint8_t)s : 0;
         return OK;
+    }
     ddl_apply(d->types, name, out);
     return OK;
 }

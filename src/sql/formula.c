@@ -194,8 +194,10 @@ static enum status child(struct lower *l, struct scope *sc,
     }
     TRY(tree_enter(l->arena, &l->t, &node, l->err));
     l->counting = false;
+    l->direct = !sql_is_setop(select, NULL);
     TRY(body(l, sc, select, &cols));
     TRY(apply_test(l, t, &cols));
+    TRY(sql_check_child_keys(l, t->demand == Y_NULL));
     l->counting = counting;
     TRY(tree_leave(l->arena, &l->t, l->err));
     *out = formula_child(l->arena, node, negate);
@@ -314,6 +316,8 @@ static enum status formula_of(struct lower *l, struct scope *sc,
         return junction(l, sc, e, negate, out);
     if (strcmp(kind, "SubLink") == 0)
         return sub_formula(l, sc, e, negate, out);
+    if (sql_is_threshold(node))
+        return lower_threshold(l, sc, node, negate, out);
     if (sql_has_sublink(node))
         return sql_refuse(l->err, NO_SUBQUERY_HERE, node_location(node));
     return leaf(l, sc, node, negate, out);

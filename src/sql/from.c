@@ -34,6 +34,8 @@ enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
     uint32_t v = 0;
     if (!c)
         return err_internal(l->err, "rcol_expr");
+    if (c->group)
+        return sql_refuse(l->err, NO_INNER_AGGREGATE, get_location(c->call));
     if (c->e) {
         *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
         return OK;
@@ -478,6 +480,8 @@ static enum status from_item(struct lower *l, struct scope *sc,
     const char *kind = node_kind(item, &f);
     if (strcmp(kind, "RangeVar") == 0)
         return lower_table(l, sc, f);
+    if (strcmp(kind, "RangeSubselect") != 0 && strcmp(kind, "RangeVar") != 0)
+        l->sole = false;
     if (strcmp(kind, "JoinExpr") == 0)
         return sql_lower_join(l, sc, f);
     if (strcmp(kind, "RangeSubselect") == 0)

@@ -32,13 +32,15 @@ enum status sql_join_side(struct lower *l, const char *type, long at,
 static enum status null_column(struct lower *l, struct rcol *c)
 {
     struct expr *null;
-    enum type t = c->e ? c->e->type
-                       : l->schema->tables.p[l->b.atoms.p[c->atom].table]
-                             .cols[c->col]
-                             .type;
+    enum type t = c->group ? T_INT
+                  : c->e   ? c->e->type
+                           : l->schema->tables.p[l->b.atoms.p[c->atom].table]
+                               .cols[c->col]
+                               .type;
     TRY(make_const(l, value_null(), &null));
     null->type = t;
     c->e = null;
+    c->group = NULL;
     return OK;
 }
 

@@ -121,7 +121,11 @@ static enum status lower_param(struct lower *l, const json_t *p,
         return E_NAME;
     }
     struct str s = l->opt->params[n - 1];
-    return make_untyped(l, s.p ? value_text(s) : value_null(), out);
+    struct value v = s.p ? value_text(s) : value_null();
+    v.i = n; /* for give_type; no value of these types has it */
+    if (l->opt->types)
+        l->opt->types[n - 1] = T_UNKNOWN;
+    return make_untyped(l, v, out);
 }
 
 /* --- operators --- */

@@ -36,7 +36,7 @@ static long last_for(const char *text)
 static enum status check_after(struct lower *l, const json_t *s)
 {
     const json_t *c;
-    if ((c = get(s, "havingClause")))
+    if ((c = get(s, "havingClause")) && !get(s, "groupClause"))
         return sql_refuse(l->err, NO_INNER_HAVING, node_location(c));
     if ((c = get(s, "limitCount")) || (c = get(s, "limitOffset")))
         return sql_refuse(l->err, NO_LIMIT, node_location(c));
@@ -99,13 +99,15 @@ enum status push_ctes(struct lower *l, const json_t *select,
     return OK;
 }
 
-static enum status lower_body(struct lower *l, struct scope *sc,
-                              const json_t *select)
+enum status sql_lower_body(struct lower *l, struct scope *sc,
+                           const json_t *select)
 {
     const json_t *from = get(select, "fromClause");
     size_t n = json_array_size(from);
+    l->sole = l->sole && n == 1;
     for (size_t i = 0; i < n; i++)
         TRY(lower_from(l, sc, json_array_get(from, i)));
+    l->sole = false;
     if (get(select, "whereClause"))
         TRY(lower_condition(l, sc, get(select, "whereClause"), false));
     return OK;
@@ -205,19 +207,35 @@ static enum status subquery(struct lower *l, struct scope *parent,
     struct scope sc = {.parent = parent};
     const json_t *distinct = get(select, "distinctClause");
     bool counting = l->counting;
+    bool may = l->direct || (l->sole && !l->t.at);
+    l->direct = false;
     TRY(push_ctes(l, select, parent));
     TRY(sql_check_clauses(l, select, true));
+    if (sql_is_setop(select, NULL) || distinct || get(select, "groupClause"))
+        l->sole = false;
     if (sql_is_setop(select, NULL))
         return lower_setop(l, parent, select, out);
     if (get(select, "groupClause"))
-        return sql_refuse(l->err, NO_INNER_GROUP,
-                          list_location(get(select, "groupClause")));
+        return lower_grouped(l, parent, select, may, out);
     if (distinct && json_object_size(json_array_get(distinct, 0)) > 0)
         return sql_refuse(l->err, NO_DISTINCT_ON, list_location(distinct));
     l->counting = counting && !distinct;
-    TRY(lower_body(l, &sc, select));
+    TRY(sql_lower_body(l, &sc, select));
     TRY(lower_targets(l, &sc, select, out));
     return counting && distinct ? sql_count_columns(l, out) : OK;
+}
+
+static enum status counted(struct lower *l, struct scope *parent,
+                           const json_t *select, const json_t *call,
+                           const struct sql_counted *c, sql_ids *ids)
+{
+    struct scope sc = {.parent = parent};
+    TRY(push_ctes(l, select, parent));
+    TRY(sql_check_clauses(l, select, true));
+    if (get(select, "groupClause") || get(select, "distinctClause"))
+        return sql_refuse(l->err, NO_SCALAR_SUBQUERY, get_location(call));
+    TRY(sql_lower_body(l, &sc, select));
+    return sql_counted_call(l, &sc, call, c, ids);
 }
 
 static enum status unfolds_too_far(struct lower *l)
@@ -241,5 +259,19 @@ enum status lower_subquery(struct lower *l, struct scope *parent,
     lower_leave(l);
     l->ctes = ctes;
     l->counting = counting;
+    return st;
+}
+
+enum status sql_lower_counted(struct lower *l, struct scope *parent,
+                              const json_t *select, const json_t *call,
+                              const struct sql_counted *c, sql_ids *ids)
+{
+    const struct cte *ctes = l->ctes;
+    if (++l->n_subqueries > MAX_SUBQUERIES)
+        return unfolds_too_far(l);
+    TRY(lower_enter(l, -1));
+    enum status st = counted(l, parent, select, call, c, ids);
+    lower_leave(l);
+    l->ctes = ctes;
     return st;
 }

@@ -27,12 +27,26 @@ struct sql_options {
     const struct str *params; /* texts of $1, $2, ...; p NULL is NULL */
     size_t n_params;
     int64_t today; /* CURRENT_DATE: days since 1970-01-01; 0: none */
+    /* n_params of them, or NULL. Where a parameter occurs it gets the type that
+     * its place asks for, T_UNKNOWN if any will do; the others stay. */
+    enum type *types;
+};
+
+/* AVG(x) is m + s / (2 n), with s the sum of 2 x - (lo + hi), n the number of
+ * values and m = (lo + hi) / 2; all but n in units of 10^-scale. */
+struct sql_average {
+    int64_t lo, hi;
+    uint32_t scale;
 };
 
 struct sql_count {
     struct cq *q;       /* of a tree: the body of its first branch */
     struct ctree *tree; /* NULL: a conjunctive query */
     struct str label;   /* the column's name: an alias, or "count" */
+    /* AVG is two counts, one after the other: the sum, which has this, and the
+     * number, each for half of the price. */
+    const struct sql_average *average;
+    bool half;
 };
 
 /*

@@ -73,6 +73,8 @@ struct rcol { /* a column that can be named */
     bool any_case;        /* its source does not tell names apart by case */
     const struct expr *e; /* NULL: column `col` of atom `atom` */
     uint32_t atom, col;
+    struct sql_group *group; /* or what `call` counts there */
+    const json_t *call;
 };
 
 typedef VEC(struct rcol) rcols;
@@ -106,6 +108,13 @@ struct choices {
     bool sets;     /* outputs of the branches are compared: keep their places */
 };
 
+/* What the branches of an AVG have in common: the range that it is shifted by.
+ * Found by reading all of them, then fixed, and they are read again. */
+struct sql_common {
+    struct cq_weight range;
+    bool fixed;
+};
+
 struct lower {
     struct arena *arena;
     struct schema *schema;
@@ -128,6 +137,10 @@ struct lower {
     uint64_t n_nodes; /* of predicates and computed variables so far */
     uint64_t *work;   /* of the whole statement, see lower_work */
     bool after;       /* over released numbers: no variable is a column */
+    bool sole;        /* what is lowered next is all of the outermost FROM */
+    bool direct;      /* it is all of a child */
+    struct sql_group *group; /* the last one whose numbers may be asked for */
+    struct sql_common *common;
 };
 
 enum { MAX_DEPTH = 150, MAX_SUBQUERIES = 256, MAX_COUNTS = 500 };
@@ -179,12 +192,63 @@ enum status expand_star(struct lower *l, struct scope *sc, const json_t *colref,
                         rcols *out);
 bool is_star(const json_t *colref);
 
+/* --- sub_number.c: counts in subqueries, compared with numbers
+ * --------------*/
+
+typedef VEC(struct term) sql_ids;
+
+enum { THRESHOLD_ANY = INT32_MAX };
+struct count_range { /* from least to most, or not */
+    int64_t least, most;
+    bool outside;
+};
+/* `e`: the comparison of `counted` with constants. */
+enum status sql_count_range(struct lower *l, struct scope *sc, const json_t *e,
+                            const json_t *counted, bool negate,
+                            struct count_range *out);
+/* What is lowered between the two is counted; its rows become ids. */
+struct sql_counted {
+    size_t atom, identity;
+    bool counting;
+};
+void sql_counted_begin(struct lower *l, struct sql_counted *c);
+enum status sql_counted_end(struct lower *l, const struct sql_counted *c,
+                            sql_ids *ids);
+/* The same with what the call says of it. */
+enum status sql_counted_call(struct lower *l, struct scope *sc,
+                             const json_t *call, const struct sql_counted *c,
+                             sql_ids *ids);
+bool sql_is_threshold(const json_t *node);
+enum status lower_threshold(struct lower *l, struct scope *sc,
+                            const json_t *node, bool negate,
+                            struct formula **out);
+
+/* --- group_sub.c: GROUP BY in subqueries
+ * ------------------------------------*/
+
+/* may: numbers can be asked for. */
+enum status lower_grouped(struct lower *l, struct scope *parent,
+                          const json_t *select, bool may, rcols *out);
+/* A comparison with the column that shows a count. */
+bool sql_is_number(struct lower *l, struct scope *sc, const json_t *e);
+enum status lower_number(struct lower *l, struct scope *sc, const json_t *e,
+                         bool negate);
+/* null: its only column is NULL. */
+enum status sql_check_child_keys(struct lower *l, bool null);
+enum status sql_check_root_keys(struct lower *l);
+
 /* --- select.c -------------------------------------------------------------*/
 
 /* A subquery: FROM and WHERE into the builder, its columns into *out. */
 enum status lower_subquery(struct lower *l, struct scope *parent,
                            const json_t *select, rcols *out);
 enum status sql_count_columns(struct lower *l, const rcols *cols);
+enum status sql_lower_body(struct lower *l, struct scope *sc,
+                           const json_t *select);
+/* FROM and WHERE of a subquery whose only column is the call. */
+enum status sql_lower_counted(struct lower *l, struct scope *parent,
+                              const json_t *select, const json_t *call,
+                              const struct sql_counted *c, sql_ids *ids);
 /* Refuses the clauses that neither a subquery nor a count may have; a subquery
  * also those that only act on released numbers. */
 enum status sql_check_clauses(struct lower *l, const json_t *select,
@@ -199,8 +263,27 @@ enum status push_ctes(struct lower *l, const json_t *select,
 typedef VEC(const json_t *) nodes;
 
 const json_t *target_at(const json_t *select, size_t i);
+/* The expression that an item of GROUP BY stands for. */
+enum status sql_group_node(struct lower *l, struct scope *sc,
+                           const json_t *select, const json_t *item,
+                           const json_t **out);
+/* The columns that identify rows, or NULL. */
+const struct degree *sql_find_key(const struct table *t);
+/* The variable of an atom's row id, made when first asked for. */
+enum status sql_rowid_var(struct lower *l, uint32_t atom, uint32_t *out);
 /* The call of COUNT that an expression is, or NULL. */
 const json_t *count_call(const json_t *val);
+/* The same for COUNT, SUM and AVG: what is paid for. */
+const json_t *sql_paid_call(const json_t *val);
+bool sql_is_average(const json_t *call);
+/* What COUNT(*) counts becomes outputs. */
+enum status sql_count_rows(struct lower *l);
+/* Only rows in which it is not NULL. */
+enum status sql_require_value(struct lower *l, struct expr *e, long at);
+/* sum.c: SUM, and the two numbers of an AVG. */
+enum status lower_sum(struct lower *l, struct scope *sc, const json_t *call);
+enum status lower_average(struct lower *l, struct scope *sc, const json_t *call,
+                          bool number);
 /* Every call of COUNT in the SELECT list, HAVING and ORDER BY, equal ones
  * once. */
 enum status sql_calls(struct lower *l, const json_t *select, nodes *out);
@@ -340,6 +423,10 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
 bool is_padded(const struct lower *l, const struct expr *e);
 /* Equal by rules of its own: not to be compared, only its text. */
 bool is_text_only(const struct lower *l, const struct expr *e);
+/* E_TYPE if a column that nobody gave a type is the value: only its equality
+ * with others means what was meant. Rules order such cells, numbers first. */
+enum status sql_need_type(struct lower *l, const struct expr *e,
+                          long position) WARN_UNUSED;
 /* Brings values to a type in which they compare, as PostgreSQL does. */
 enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
                   long position);

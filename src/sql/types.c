@@ -29,9 +29,88 @@ static bool all_const(uint32_t n, struct expr *const *args)
     return true;
 }
 
+static const struct column *column_of(const struct lower *l, uint32_t var)
+{
+    if (l->after)
+        return NULL;
+    const struct atom *a = &l->b.atoms.p[l->var_atom.p[var]];
+    const struct table *t = &l->schema->tables.p[a->table];
+    for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)
+        if (a->args[i].kind == TERM_VAR && a->args[i].id == var)
+            return &t->cols[i];
+    return NULL;
+}
+
+/* The column without a declared type whose value this is; NULL: there is
+ * none, or a function has made a text of it. */
+static const struct expr *undeclared_in(const struct expr *e)
+{
+    if (e->op == X_VAR)
+        return e->type == T_UNKNOWN ? e : NULL;
+    bool choice = e->op == X_COALESCE || e->op == X_CASE || e->op == X_NULLIF;
+    const struct expr *found = NULL;
+    for (uint32_t i = 0; choice && !found && i < e->n_args; i++)
+        if (e->op != X_CASE || i % 2 || i + 1 == e->n_args)
+            found = undeclared_in(e->args[i]);
+    return found;
+}
+
+enum status sql_need_type(struct lower *l, const struct expr *e, long position)
+{
+    const struct expr *v = l->after ? NULL : undeclared_in(e);
+    const struct column *c = v ? column_of(l, v->var) : NULL;
+    if (!v)
+        return OK;
+    struct str name = c ? c->name : STR("");
+    err_set(l->err, E_TYPE, "the type of column \"%.*s\" is not declared",
+            PSTR(name));
+    err_at(l->err, position);
+    err_detail(l->err, "Order, arithmetic and dates need one: as it is, a cell "
+                       "like 180,5 or 31.12.2023 would be a text.");
+    err_hint(l->err,
+             "The owner declares it in the policy, as in columns: {%.*s: "
+             "integer}, or with --schema. Equality needs no type.",
+             PSTR(name));
+    return E_TYPE;
+}
+
+/* Is the result wrong on a text where a number or a date was meant? */
+static bool needs_types(enum expr_op op)
+{
+    switch (op) {
+    case X_LT:
+    case X_LE:
+    case X_GT:
+    case X_GE:
+    case X_ADD:
+    case X_SUB:
+    case X_MUL:
+    case X_NEG:
+    case X_ABS:
+    case X_DIV:
+    case X_MOD:
+    case X_EXTRACT:
+    case X_DATE_TRUNC:
+    case X_ROUND:
+    case X_FLOOR:
+    case X_CEIL:
+    case X_LEAST:
+    case X_GREATEST:
+    case X_SHIFT:
+    case X_YEARS:
+    case X_TO_CHAR:
+    case X_BIN:
+        return true;
+    default:
+        return false;
+    }
+}
+
 enum status make(struct lower *l, enum expr_op op, uint32_t n,
                  struct expr *const *args, struct expr **out)
 {
+    for (uint32_t i = 0; needs_types(op) && i < n; i++)
+        TRY(sql_need_type(l, args[i], l->position));
     if (expr_count_nodes(n, args) > EXPR_MAX_NODES)
         return expr_refuse_size(l->err, l->position);
     struct expr *e = expr_new(l->arena, op, n, args);
@@ -95,6 +174,9 @@ static const char *operator_at(const struct lower *l, long position,
 enum status sql_type_error(struct lower *l, long position, const char *what,
                            const struct expr *x, const struct expr *y)
 {
+    TRY(sql_need_type(l, x, position));
+    if (y)
+        TRY(sql_need_type(l, y, position));
     if (y)
         err_set(l->err, E_TYPE, "operator does not exist: %s %s %s",
                 type_name(x->type), what, type_name(y->type));
@@ -111,6 +193,9 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
                       long position)
 {
     struct value v = (*e)->val;
+    if (v.i > 0 && l->opt && l->opt->types) /* a parameter */
+        l->opt->types[v.i - 1] = t;
+    v.i = 0;
     if (v.is_null || t == T_UNKNOWN) {
         /* a cell without declared type is a number if it looks like one, so
          * a literal that meets it is read the same way */
@@ -129,18 +214,6 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
     TRY(make_const(l, v, e));
     (*e)->type = t;
     return OK;
-}
-
-static const struct column *column_of(const struct lower *l, uint32_t var)
-{
-    if (l->after)
-        return NULL;
-    const struct atom *a = &l->b.atoms.p[l->var_atom.p[var]];
-    const struct table *t = &l->schema->tables.p[a->table];
-    for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)
-        if (a->args[i].kind == TERM_VAR && a->args[i].id == var)
-            return &t->cols[i];
-    return NULL;
 }
 
 struct texts { /* which types of text occur */
@@ -219,6 +292,43 @@ static bool is_exact(enum type t)
     return t == T_INT || t == T_DEC;
 }
 
+/* Is the literal one of the values that the enum lists? */
+static enum status check_label(struct lower *l, const struct column *c,
+                               const struct expr *e, long position)
+{
+    struct sb b;
+    if (!is_untyped(e) || e->val.is_null)
+        return OK;
+    sb_init(&b, l->arena);
+    for (size_t i = 0; i < c->n_domain; i++) {
+        if (value_eq(&c->domain[i], &e->val))
+            return OK;
+        sb_printf(&b, "%s'%.*s'", i ? ", " : "", PSTR(c->domain[i].s));
+    }
+    err_set(l->err, E_TYPE,
+            "invalid input value for enum column \"%.*s\": "
+            "\"%.*s\"",
+            PSTR(c->name), PSTR(e->val.s));
+    err_at(l->err, position);
+    if (!b.failed)
+        err_hint(l->err, "Its values are %.*s.", PSTR(sb_view(&b)));
+    return E_TYPE;
+}
+
+static enum status check_labels(struct lower *l, struct expr *const *v,
+                                size_t n, size_t step, long position)
+{
+    for (size_t i = 0; i < n; i += step) {
+        const struct column *c =
+            v[i]->op == X_VAR ? column_of(l, v[i]->var) : NULL;
+        if (!c || !c->is_enum || !c->own_domain || !c->n_domain)
+            continue;
+        for (size_t k = 0; k < n; k += step)
+            TRY(check_label(l, c, v[k], position));
+    }
+    return OK;
+}
+
 /* The type in which values of types a and b compare; false: in none. */
 static bool common_type(enum type a, enum type b, enum type *out)
 {
@@ -263,16 +373,6 @@ static bool is_cell_type(enum type t)
     return t == T_UNKNOWN || is_exact(t) || t == T_REAL || t == T_TEXT;
 }
 
-static enum status undeclared(struct lower *l, enum type t, long position)
-{
-    err_set(l->err, E_TYPE,
-            "a column whose type is not declared is compared with %s",
-            type_name(t));
-    err_at(l->err, position);
-    err_hint(l->err, "Declare its type with --schema or --policy.");
-    return E_TYPE;
-}
-
 enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
                   long position)
 {
@@ -281,6 +381,7 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
     char op[3];
     bool cells = false;
     TRY(strip_literals(l, v, n, step, position));
+    TRY(check_labels(l, v, n, step, position));
     for (size_t i = 0; i < n; i += step) {
         if (!first || first->type == T_UNKNOWN)
             first = v[i];
@@ -291,8 +392,8 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
             return sql_type_error(l, position, operator_at(l, position, op),
                                   first, v[i]);
     }
-    if (cells && !is_cell_type(t))
-        return undeclared(l, t, position);
+    for (size_t i = 0; cells && !is_cell_type(t) && i < n; i += step)
+        TRY(sql_need_type(l, v[i], position));
     for (size_t i = 0; i < n; i += step) {
         if (is_untyped(v[i]) && t == T_UNKNOWN && cells)
             TRY(as_cell(l, &v[i]));

@@ -69,7 +69,7 @@ static void evaluate(struct arena *a, const struct cq *q)
 static void check(struct arena *a, struct schema *s, struct str in)
 {
     static const struct str params[] = {{"5", 1}, {NULL, 0}};
-    struct sql_options opt = {params, 2, 20000};
+    struct sql_options opt = {.params = params, .n_params = 2, .today = 20000};
     struct sql_statement st;
     struct err err;
     if (sql_read(a, s, in, &opt, &st, &err) != OK) {

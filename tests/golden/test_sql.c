@@ -82,7 +82,9 @@ static void run_query(struct sb *b, struct str query)
 {
     struct sql_statement s;
     struct err err;
-    struct sql_options opt = {params, sizeof params / sizeof *params, 20000};
+    struct sql_options opt = {.params = params,
+                              .n_params = sizeof params / sizeof *params,
+                              .today = 20000};
     sb_str(b, query);
     sb_char(b, '\n');
     if (sql_read(&arena, &schema, query, &opt, &s, &err) == OK)
