@@ -46,15 +46,18 @@ static struct bound_relation *relation_of(struct bound *b, uint32_t table)
     return NULL;
 }
 
+/* Each answer weighs the unit of the part at most. */
 static void add_part(struct bound_parts *s, const struct tree_part *p,
                      const struct upper *up)
 {
+    uint64_t unit = cq_weight_most(p->path);
     for (size_t i = 0; i < up->n_tables; i++) {
         struct bound_relation *r = relation_of(s->out, up->tables[i].table);
+        u128 most = u128_mul_inf(up->tables[i].upper, unit);
         if (p->gain)
-            r->gain = u128_add_inf(r->gain, up->tables[i].upper);
+            r->gain = u128_add_inf(r->gain, most);
         if (p->loss)
-            r->loss = u128_add_inf(r->loss, up->tables[i].upper);
+            r->loss = u128_add_inf(r->loss, most);
     }
 }
 
@@ -69,6 +72,9 @@ static enum status bound_part(struct bound_parts *s, struct tree_part *p,
     *keep = !p->path->unsat;
     if (!*keep)
         return OK;
+    p->fragile = !gone && p->loss && !p->gain &&
+                 tree_is_anti_join(s->tree->branches[p->branch], p->node) &&
+                 bound_is_fragile(p->path, p->own);
     t->plain = true;
     TRY(tab_chase(s->a, t, err));
     TRY(upper_make_own(s->a, t, bound_own_atoms(t, raw, gone), &s->work, &up,

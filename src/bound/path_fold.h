@@ -11,4 +11,8 @@ aset bound_fold_path(struct tab *t, aset own);
  * and is none. */
 aset bound_own_atoms(const struct tab *t, aset own, aset gone);
 
+/* A path and its own atoms: is it known how often each of its answers is lost
+ * already? Nothing was left out of it. */
+bool bound_is_fragile(const struct cq *path, aset own);
+
 #endif

@@ -85,9 +85,27 @@ static enum status add_rowid_dep(struct arena *a, struct tab *t, uint32_t table,
     return OK;
 }
 
+/* What was read from public tables serves questions about a few of them: with
+ * many that share nothing the search for a bound has too many ways to go.
+ * Leaving it out is sound, as if nobody had measured. */
+static bool has_many_measured(const struct cq *q)
+{
+    enum { FEW = 8 };
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < q->n_atoms; i++) {
+        const struct table *t = &q->schema->tables.p[q->atoms[i].table];
+        bool any = false;
+        for (size_t j = 0; j < t->degrees.n; j++)
+            any |= t->degrees.p[j].measured;
+        n += any;
+    }
+    return n > FEW;
+}
+
 static enum status read_deps(struct arena *a, struct tab *t, struct err *err)
 {
     const struct schema *s = t->q->schema;
+    bool many = has_many_measured(t->q);
     size_t n = s->tables.n;
     for (size_t i = 0; i < s->tables.n; i++)
         n += s->tables.p[i].degrees.n;
@@ -99,7 +117,8 @@ static enum status read_deps(struct arena *a, struct tab *t, struct err *err)
         if (!table_used(t->q, (uint32_t)i))
             continue;
         for (size_t j = 0; j < tb->degrees.n; j++)
-            TRY(add_degree(a, t, (uint32_t)i, &tb->degrees.p[j], err));
+            if (!many || !tb->degrees.p[j].measured)
+                TRY(add_degree(a, t, (uint32_t)i, &tb->degrees.p[j], err));
         if (has_rowid(t->q, (uint32_t)i))
             TRY(add_rowid_dep(a, t, (uint32_t)i, err));
     }

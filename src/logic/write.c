@@ -223,6 +223,7 @@ enum status tab_to_cq(struct arena *a, const struct tab *t, struct cq **out,
     w.q->schema = t->q->schema;
     w.q->name = t->q->name;
     w.q->n_group = t->q->n_group;
+    w.q->weight = t->q->weight;
     w.q->unsat = t->unsat;
     TRY(write_vars(&w, err));
     TRY(write_atoms(&w, err));
