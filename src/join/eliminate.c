@@ -12,6 +12,9 @@
  * have: on a triangle the third side. The cheapest variable, by estimate, is
  * next.
  *
+ * A query with a weight has one factor more, over the variable that is added
+ * up: a sum is a count with a factor that is not 1.
+ *
  * Cost: the sum of the joins' sizes in time, of what is left of them in room.
  * Where that would be too much nothing is said, and the walker takes over.
  * Weights are clamped at COUNT_MOST.
@@ -41,8 +44,10 @@ struct elim {
     struct arena *a;
     struct elim_factor *f;
     uint32_t n;
+    aset atoms;
     vset keys, counted;
-    bool *met; /* comparisons that were applied */
+    vset weight; /* of answers: its variable; empty: 1 each */
+    bool *met;   /* comparisons that were applied */
     uint64_t work;
     bool too_much;
     struct err *err;
@@ -556,10 +561,8 @@ static enum status join_rest(struct elim *e, uint32_t *out)
     return OK;
 }
 
-static enum status tell(const struct elim_factor *f,
-                        enum status (*each)(void *ctx, const uint64_t *ids,
-                                            u128 count, struct err *err),
-                        void *ctx, struct err *err)
+static enum status tell(const struct elim_factor *f, each_key each, void *ctx,
+                        struct err *err)
 {
     uint64_t ids[MAX_VARS] = {0};
     for (uint32_t i = 0; i < f->n; i++) {
@@ -571,37 +574,90 @@ static enum status tell(const struct elim_factor *f,
     return OK;
 }
 
+/* What each value of the weight's variable weighs: one more factor. */
+static enum status take_weight(struct elim *e)
+{
+    const struct join *j = e->j;
+    if (!e->weight)
+        return OK;
+    uint32_t v = vset_min(e->weight);
+    const struct dom *d = &j->doms[j->dom_of[v]];
+    struct elim_factor *f = &e->f[e->n];
+    TRY(factor_open(e, e->weight, true, d->n + 1, f));
+    e->n++;
+    for (uint32_t id = 0; id < d->n; id++) {
+        struct value value = dom_value(d, id);
+        row_of(f, id)[0] = id;
+        f->weight[id] = cq_weight_of(&j->q->weight, &value);
+    }
+    f->n = d->n;
+    return OK;
+}
+
+/* The weight comes in when rows are no longer kept once. */
 static enum status run(struct elim *e, uint32_t *last)
 {
     vset all = 0;
-    for (uint32_t i = 0; i < e->j->q->n_atoms; i++) {
+    ASET_EACH (i, e->atoms) {
         TRY(take_atom(e, &e->j->atoms[i]));
         all |= e->j->atoms[i].set;
     }
+    for (uint32_t i = 0; i < e->j->n_cmps; i++) {
+        vset both = vset_one(e->j->cmps[i].l) | vset_one(e->j->cmps[i].r);
+        e->met[i] = !vset_sub(both, all);
+    }
     TRY(eliminate_all(e, all & ~e->keys & ~e->counted, true));
+    if (!e->too_much)
+        TRY(take_weight(e));
     TRY(eliminate_all(e, all & e->counted & ~e->keys, false));
     return join_rest(e, last);
 }
 
-enum status join_eliminate(struct join *j, vset keys,
-                           enum status (*each)(void *ctx, const uint64_t *ids,
-                                               u128 count, struct err *err),
-                           void *ctx, bool *done, struct err *err)
+static enum status eliminate_request(struct elim *e, each_key each, void *ctx,
+                                     bool *done, struct err *err)
 {
-    struct arena a;
-    struct elim e = {.j = j, .a = &a, .keys = keys, .err = err};
+    struct join *j = e->j;
     uint32_t last = UINT32_MAX;
+    struct arena a;
     arena_init(&a, j->mem);
-    e.counted = cq_free(j->q);
-    e.f = NEWS(&a, struct elim_factor, j->q->n_atoms + 1);
-    e.met = NEWS(&a, bool, j->n_cmps + 1);
-    enum status s = e.f && e.met ? run(&e, &last) : err_nomem(err);
-    *done = !e.too_much;
+    e->a = &a;
+    e->err = err;
+    /* a bucket is a word of factors */
+    e->too_much = e->weight && j->q->n_atoms >= 64;
+    e->f = NEWS(&a, struct elim_factor, j->q->n_atoms + 2);
+    e->met = NEWS(&a, bool, j->n_cmps + 1);
+    enum status s = e->f && e->met ? OK : err_nomem(err);
+    if (s == OK && !e->too_much)
+        s = run(e, &last);
+    *done = !e->too_much;
     if (s == OK && *done && last != UINT32_MAX)
-        s = tell(&e.f[last], each, ctx, err);
-    for (uint32_t i = 0; i < e.n; i++)
-        if (!e.f[i].gone)
-            factor_free(&e, &e.f[i]);
+        s = tell(&e->f[last], each, ctx, err);
+    for (uint32_t i = 0; i < e->n; i++)
+        if (!e->f[i].gone)
+            factor_free(e, &e->f[i]);
     arena_fini(&a);
     return s;
+}
+
+enum status join_eliminate(struct join *j, vset keys, each_key each, void *ctx,
+                           bool *done, struct err *err)
+{
+    struct elim e = {.j = j,
+                     .atoms = aset_first_n(j->q->n_atoms),
+                     .keys = keys,
+                     .counted = cq_free(j->q),
+                     .weight = cq_weight_var(j->q)};
+    return eliminate_request(&e, each, ctx, done, err);
+}
+
+enum status join_eliminate_weighted(struct join *j, aset f, vset keys,
+                                    vset outs, each_key each, void *ctx,
+                                    bool *done, struct err *err)
+{
+    struct elim e = {.j = j,
+                     .atoms = f,
+                     .keys = keys,
+                     .counted = outs,
+                     .weight = cq_weight_var(j->q)};
+    return eliminate_request(&e, each, ctx, done, err);
 }

@@ -178,13 +178,14 @@ static enum status count_part(struct grouping *g, struct request *part)
         return OK;
     }
     uint32_t words = rows_words(g->j, part);
-    if (!g->j->only_wide)
+    bool steady = g->j->opt.steady, rows = !steady || !part->n_cmps;
+    if (!steady && !g->j->only_wide)
         TRY(count_at_once(g, part, false, &done));
-    if (!done)
+    if (!steady && !done)
         TRY(count_at_once(g, part, true, &done));
-    if (!done && !g->j->only_wide)
+    if (rows && !done && !g->j->only_wide)
         TRY(count_by_rows(g, part, 1, &done));
-    if (!done)
+    if (rows && !done)
         TRY(count_by_rows(g, part, words, &done));
     return done ? OK : count_each(g, part);
 }
@@ -225,6 +226,8 @@ enum status join_count_groups(struct join *j, const struct value *keys,
     struct grouping g = {
         .j = j, .a = &a, .n_keys = n_keys, .out = out, .err = err};
     bool none = j->q->unsat;
+    if (j->q->weight.on)
+        return err_internal(err, "join_count_groups: sums are listed");
     for (uint32_t i = 0; i < j->q->n_atoms; i++)
         none = none || !j->atoms[i].rel->n;
     if (none) {
@@ -255,6 +258,8 @@ static enum status tell(void *ctx, const uint64_t *ids, u128 count,
 {
     struct listing *l = ctx;
     const struct cq *q = l->j->q;
+    if (q->weight.on && !cq_weight_var(q)) /* the same for every answer */
+        count = count_mul(count, cq_weight_most(q));
     for (uint32_t i = 0; i < q->n_group; i++) {
         struct term t = q->outs[i];
         if (t.kind == TERM_CONST)
@@ -281,6 +286,8 @@ static enum status list_keys(struct join *j, vset set, struct listing *l,
                              struct err *err)
 {
     bool done;
+    if (cq_weight_var(j->q))
+        return join_list_weighted(j, set, tell, l, err);
     TRY(join_eliminate(j, set, tell, l, &done, err));
     return done ? OK : join_list_boundary(j, set, tell, l, err);
 }
@@ -303,7 +310,8 @@ enum status join_list_groups(struct join *j,
     if (s == OK && set)
         s = list_keys(j, set, &l, err);
     else if (s == OK)
-        s = join_count(j, &count, err);
+        s = join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), &count,
+                     err);
     if (s == OK && count) /* all keys are constants: one group */
         s = tell(&l, &no_id, count, err);
     arena_fini(&a);

@@ -79,6 +79,11 @@ void join_close(struct join *j)
     arena_fini(&arena);
 }
 
+uint64_t join_steps(const struct join *j)
+{
+    return j->steps;
+}
+
 void join_forget(struct join *j)
 {
     map_init(&j->memo, &j->arena);
@@ -168,7 +173,9 @@ static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
     if (k->exact)
         s = exact_request(j, &r, &a, err);
     if (s == OK)
-        s = run(j, &r, &a, out, err);
+        s = r.outs & cq_weight_var(j->q)
+                ? join_max_weighted(j, r.f, r.boundary, r.outs, out, err)
+                : run(j, &r, &a, out, err);
     arena_fini(&a);
     TRY(told(j->mem, s, err));
     return told(j->mem, memo_put(j, key, *out, err), err);
@@ -213,6 +220,8 @@ enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
 {
     struct memo_key k = {f, 1, boundary, outs, 0};
     *out = 1;
+    if (outs & cq_weight_var(j->q))
+        return err_internal(err, "exact filters and a weight");
     return f ? ask(j, &k, out, err) : OK;
 }
 
@@ -221,7 +230,10 @@ enum status join_count(struct join *j, u128 *out, struct err *err)
     *out = 0;
     if (j->q->unsat)
         return OK;
-    return join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), out, err);
+    TRY(join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), out, err));
+    if (j->q->weight.on && !cq_weight_var(j->q))
+        *out = count_mul(*out, cq_weight_most(j->q));
+    return OK;
 }
 
 enum status join_list_boundary(struct join *j, vset boundary,
@@ -251,5 +263,7 @@ enum status join_max_frequency(struct join *j, uint32_t atom, vset vars,
 {
     if (atom >= j->q->n_atoms)
         return err_internal(err, "join_max_frequency");
+    if (j->q->weight.on)
+        return err_internal(err, "join_max_frequency: a sum has none");
     return join_max(j, aset_one(atom), vars, j->atoms[atom].set, out, err);
 }

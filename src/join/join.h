@@ -22,6 +22,13 @@ struct join_options {
     unsigned threads; /* 0: one */
     bool (*cancelled)(void *ctx);
     void *ctx;
+    /* Not NULL: only engines whose work follows from the sizes of tables, row
+     * by row where that ends with one atom, else the backtracking join in the
+     * order that this gives (bound/work.h): rank[v], lowest first. keys: the
+     * boundary is given. */
+    enum status (*steady)(void *ctx, aset f, vset boundary, vset outs,
+                          bool keys, uint32_t *rank, struct err *err);
+    void *steady_ctx;
 };
 
 enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
@@ -35,6 +42,9 @@ void join_close(struct join *j);
 bool join_engine_parts(const struct join *j, size_t i, const char **name,
                        uint64_t *parts);
 
+/* Rows and ids that the steady engines looked at since the open. */
+uint64_t join_steps(const struct join *j);
+
 /* Forgets answers, keeps indexes: for timing one request after another. */
 void join_forget(struct join *j);
 
@@ -46,6 +56,10 @@ void join_forget(struct join *j);
  * variable ranges over all values; those that do not occur give 0.
  * Exact below COUNT_MOST, clamped there: no data make a request fail. Equal (up
  * to renaming) requests are computed once and remembered.
+ *
+ * If the query has a weight whose variable is among `outs`, what those values
+ * weigh is added up in place of their number. (A constant weight is a factor
+ * that join_count and join_list_groups apply, and this does not.)
  */
 enum status join_max(struct join *j, aset f, vset boundary, vset outs,
                      u128 *out, struct err *err) WARN_UNUSED;
@@ -56,18 +70,20 @@ enum status join_max(struct join *j, aset f, vset boundary, vset outs,
 enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
                            u128 *out, struct err *err) WARN_UNUSED;
 
-/* The count of the whole query: distinct values of its outputs. */
+/* The count of the whole query: distinct values of its outputs, or the sum of
+ * what they weigh. */
 enum status join_count(struct join *j, u128 *out, struct err *err) WARN_UNUSED;
 
 /* GROUP BY: one count for each key, keys given (zero where absent). keys:
- * n_keys rows of q->n_group values. */
+ * n_keys rows of q->n_group values. Not with a weight: sums are listed. */
 enum status join_count_groups(struct join *j, const struct value *keys,
                               size_t n_keys, u128 *out,
                               struct err *err) WARN_UNUSED;
 
-/* GROUP BY: calls `each` for every key that occurs, with its count (never 0),
- * in no particular order. key: q->n_group values that live as long as the
- * join and its store; NULL is a key like any other. */
+/* GROUP BY: calls `each` for every key that occurs, with its count (never 0)
+ * or, with a weight, its sum (which may be 0), once and in no particular order.
+ * key: q->n_group values that live as long as the join and its store; NULL is a
+ * key like any other. */
 enum status join_list_groups(struct join *j,
                              enum status (*each)(void *ctx,
                                                  const struct value *key,

@@ -135,6 +135,7 @@ struct join {
     uint64_t solved[5];        /* components, by engine of solve.c */
     bool only_wide;            /* tests: several words for every number */
     uint64_t n_walked, n_wide; /* parts walked; graphs with several words */
+    uint64_t steps;            /* of the steady engines: rows, ids tried */
 };
 
 /* --- domain.c, domain_encode.c
@@ -267,11 +268,25 @@ enum status join_list_boundary(struct join *j, vset boundary,
                                                    u128 count, struct err *err),
                                void *ctx, struct err *err) WARN_UNUSED;
 /* eliminate.c: the same by summing out all variables but `keys`; nothing is
- * told unless *done. */
-enum status join_eliminate(struct join *j, vset keys,
-                           enum status (*each)(void *ctx, const uint64_t *ids,
-                                               u128 count, struct err *err),
-                           void *ctx, bool *done, struct err *err) WARN_UNUSED;
+ * told unless *done. With a weight answers count by what they weigh. */
+typedef enum status (*each_key)(void *ctx, const uint64_t *ids, u128 count,
+                                struct err *err);
+enum status join_eliminate(struct join *j, vset keys, each_key each, void *ctx,
+                           bool *done, struct err *err) WARN_UNUSED;
+/* The same of the atoms f; `outs` holds the weight's variable. */
+enum status join_eliminate_weighted(struct join *j, aset f, vset keys,
+                                    vset outs, each_key each, void *ctx,
+                                    bool *done, struct err *err) WARN_UNUSED;
+/* weigh.c: T_F of a query with a weight, and its sums by key. Each key is told
+ * once. */
+enum status join_max_weighted(struct join *j, aset f, vset boundary, vset outs,
+                              u128 *out, struct err *err) WARN_UNUSED;
+enum status join_list_weighted(struct join *j, vset keys, each_key each,
+                               void *ctx, struct err *err) WARN_UNUSED;
+/* weigh.c, tests: by the walker alone. */
+enum status join_weigh_walked(struct join *j, aset f, vset keys, vset outs,
+                              each_key each, void *ctx,
+                              struct err *err) WARN_UNUSED;
 /* Fills in the variables and comparisons of r->f. */
 enum status join_pick(struct join *j, struct request *r, struct arena *a,
                       struct err *err) WARN_UNUSED;

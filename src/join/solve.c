@@ -168,13 +168,23 @@ bool join_engine_parts(const struct join *j, size_t i, const char **name,
     return true;
 }
 
+/* PRIVACY: of what is steady the work is known before a row is read; which
+ * engine takes a part follows from the query alone. */
+static bool takes(const struct join *j, const struct request *r,
+                  const struct join_engine *e)
+{
+    bool rows = e->try == try_rows && !r->n_cmps && !r->outside;
+    return j->opt.steady ? rows || e->try == try_walk
+                         : !j->only_wide || e->wide;
+}
+
 static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
     for (size_t i = 0; i < N_ENGINES && what == PASS; i++) {
         const struct join_engine *e = &engines[i];
-        if (j->only_wide && !e->wide)
+        if (!takes(j, r, e))
             continue;
         TRY(e->try(j, r, a, e->wide, out, &what, err));
         j->solved[i] += what == SOLVED;

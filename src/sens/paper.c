@@ -230,8 +230,11 @@ static void sum_up(const struct sens_state *s, struct sens_paper *p)
             index = index * (p->copies[j] + 1) + aset_count(lacking & d);
         }
         unsigned size = aset_count(lacking);
-        mpz_add(p->coef[index], p->coef[index], s->t[c]);
-        mpz_add(p->by_size[size], p->by_size[size], s->t[c]);
+        /* answers without the weight weigh one unit each at most */
+        uint64_t unit =
+            plan->coords[c].weighted || !plan->unit ? 1 : plan->unit;
+        mpz_addmul_ui(p->coef[index], s->t[c], unit);
+        mpz_addmul_ui(p->by_size[size], s->t[c], unit);
     }
 }
 

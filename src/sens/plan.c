@@ -119,7 +119,8 @@ static void describe(const struct sens_plan *p, aset f, struct sens_coord *c)
     c->boundary = sens_boundary(p->q, f);
     c->outs = cq_free(p->q) & cq_vars_of(p->q, f);
     c->keeps_public = vset_sub(p->all & ~p->priv, f);
-    c->cap = capped_at_one(c) ? 1 : U128_INF;
+    c->weighted = c->outs & cq_weight_var(p->q);
+    c->cap = !capped_at_one(c) ? U128_INF : c->weighted ? p->unit : 1;
 }
 
 /* Calls `use` on each way to cut `f` into two independent sets. With more
@@ -133,7 +134,7 @@ each_split(struct plan_builder *b, const struct sens_coord *c,
     aset parts[MAX_ATOMS];
     size_t n =
         sens_parts(b->p->q, c->atoms, c->boundary, b->p->filters_exact, parts);
-    if (n < 2 || c->cap == 1)
+    if (n < 2 || capped_at_one(c))
         return OK;
     if (n > SENS_ALL_SPLITS) {
         for (size_t i = 0; i < n; i++)
@@ -220,7 +221,10 @@ static enum status add_terms(struct plan_builder *b, struct sens_coord *c,
             /* PRIVACY: a missing term would understate the growth of T. */
             if (from < 0)
                 return err_internal(err, "sens plan: a residual is missing");
-            struct sens_term t = {i, (uint32_t)from};
+            /* the whole query is weighted, also by a constant */
+            bool whole = c == &b->p->top || c->weighted;
+            bool weighs = whole && !b->p->coords[from].weighted;
+            struct sens_term t = {i, (uint32_t)from, weighs};
             if (!VEC_PUSH(b->a, &terms, t))
                 return err_nomem(err);
         }
@@ -254,14 +258,20 @@ static bool may_be_bounded(const struct cq *q, aset f)
     return false;
 }
 
+/* A set that falls apart is capped by the product of its parts, whose own
+ * bounds multiply to the bound of the set: it is not asked for, since of many
+ * tables that share nothing there are too many unions. */
 static enum status add_caps(struct plan_builder *b, struct sens_coord *c,
                             struct err *err)
 {
     const struct cq *q = b->p->q;
-    if (c->cap != 1 && may_be_bounded(q, c->atoms))
-        TRY(bound_outputs(b->a, q, c->atoms, c->boundary, c->outs, &c->cap,
-                          err));
-    return each_split(b, c, store_split, c, err);
+    TRY(each_split(b, c, store_split, c, err));
+    if (c->n_splits || capped_at_one(c) || !may_be_bounded(q, c->atoms))
+        return OK;
+    TRY(bound_outputs(b->a, q, c->atoms, c->boundary, c->outs, &c->cap, err));
+    if (c->weighted)
+        c->cap = u128_mul_inf(c->cap, b->p->unit);
+    return OK;
 }
 
 static enum status build_coords(struct plan_builder *b, struct err *err)
@@ -317,6 +327,8 @@ enum status sens_plan_new(struct arena *a, const struct cq *q,
         return err_nomem(err);
     b.p->q = q;
     b.p->filters_exact = filters_exact;
+    b.p->unit = cq_weight_most(q); /* 0, nothing weighs: no less than 1 */
+    b.p->unit += !b.p->unit;
     map_init(&b.seen, a);
     TRY(find_private(&b, err));
     TRY(find_matches(&b, err));

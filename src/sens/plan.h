@@ -8,6 +8,10 @@
  * products that caps refer to. PRIVACY: the coordinates are closed under
  * removing unifiable sets of private atoms, so that every term of `step` is
  * there; a split whose parts do not fit the limit is dropped, never a term.
+ *
+ * With a weight, T_F is a sum of weights where the weight's variable is in
+ * var(F), and a number of answers elsewhere: each then weighs `unit` at most
+ * (PROOF.md, sums).
  */
 #ifndef SENS_PLAN_H
 #define SENS_PLAN_H
@@ -21,6 +25,7 @@ enum { SENS_MAX_COORDS = 8192, SENS_ALL_SPLITS = 5 };
 struct sens_term {
     uint32_t relation;
     uint32_t from; /* coordinate of F - E */
+    bool weighs;   /* times the plan's unit: E takes the weight along */
 };
 
 struct sens_split { /* T_F <= T_a * T_b */
@@ -32,6 +37,7 @@ struct sens_coord {
     vset boundary;
     vset outs;
     bool keeps_public;       /* enters the paper's sum and the stop rule */
+    bool weighted;           /* T_F adds up the query's weight */
     u128 cap;                /* constant bound; U128_INF: none */
     struct sens_term *terms; /* by relation; E nonempty */
     size_t n_terms;
@@ -44,12 +50,19 @@ struct sens_plan {
     bool filters_exact;
     aset all, priv;
     unsigned n_priv;
+    uint64_t unit; /* what one answer weighs at most; 1: answers are counted */
     uint32_t *tables; /* private tables of the query */
     size_t n_tables;
     struct sens_coord *coords; /* by rising size; 0 is the empty set */
     size_t n_coords;
     struct sens_coord top; /* all atoms: its terms give the local sensitivity */
 };
+
+static inline uint64_t sens_times(const struct sens_plan *p,
+                                  const struct sens_term *t)
+{
+    return t->weighs ? p->unit : 1;
+}
 
 enum status sens_plan_new(struct arena *a, const struct cq *q,
                           bool filters_exact, struct sens_plan **out,

@@ -149,8 +149,9 @@ static size_t sum_less_next(struct sens_stretch *r, uint32_t coord, size_t from)
     for (; i < c->n_terms && c->terms[i].relation == c->terms[from].relation;
          i++) {
         mpz_t *t = values(r, c->terms[i].from);
+        uint64_t times = sens_times(r->s->p, &c->terms[i]);
         for (size_t j = 0; j + 1 < r->n_points; j++)
-            mpz_add(r->work[j], r->work[j], t[j]);
+            mpz_addmul_ui(r->work[j], t[j], times);
     }
     return i;
 }
@@ -266,8 +267,9 @@ static void fill_top(struct sens_stretch *r)
     for (size_t t = 0; t < top->n_terms; t++) {
         k += t && top->terms[t].relation != top->terms[t - 1].relation;
         for (size_t i = 0; i <= d; i++)
-            mpz_add(r->top[k * (d + 1) + i], r->top[k * (d + 1) + i],
-                    r->diff[i * n + top->terms[t].from]);
+            mpz_addmul_ui(r->top[k * (d + 1) + i],
+                          r->diff[i * n + top->terms[t].from],
+                          sens_times(r->s->p, &top->terms[t]));
     }
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < r->n_top; i++)
@@ -353,7 +355,8 @@ void sens_stretch_relations(struct sens_stretch *r, mpz_t *out)
         bool first = !i || p->top.terms[i - 1].relation != rel;
         k += i && first;
         if (!r->end)
-            mpz_add(out[rel], out[rel], r->s->t[p->top.terms[i].from]);
+            mpz_addmul_ui(out[rel], r->s->t[p->top.terms[i].from],
+                          sens_times(p, &p->top.terms[i]));
         else if (first)
             mpz_set(out[rel], r->top[k * (r->degree + 1)]);
     }

@@ -57,8 +57,22 @@ struct sens_residual {
     uint32_t part; /* of a tree; else 0 */
 };
 
+/*
+ * What is not lost yet (PROOF.md, fragile parts): w[d] is T of the set of atoms
+ * with those results alone whose answer is lost after at most d rows are gone.
+ * PRIVACY: how far it is asked for is a constant.
+ */
+enum { SENS_FRAGILE = 64 };
+struct sens_fragile {
+    void *ctx;
+    enum status (*weigh)(void *ctx, size_t part, aset f, vset boundary,
+                         vset outs, uint64_t w[SENS_FRAGILE + 1],
+                         struct err *err);
+};
+
 struct sens_options {
-    mpq_srcptr beta; /* > 0 */
+    mpq_srcptr beta;                    /* > 0 */
+    const struct sens_fragile *fragile; /* of parts that are; NULL: plain */
     /* > 0, or NULL: S for this one too. Plan and T are made once. */
     mpq_srcptr second_beta;
     uint32_t order; /* neighbours of r rows; 0 counts as 1 */

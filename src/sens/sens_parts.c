@@ -16,6 +16,10 @@
 #include "num/rat.h"
 #include "sens/capped.h"
 
+struct soft_weights {
+    uint64_t by[SENS_FRAGILE + 1];
+};
+
 struct parts_block { /* one part */
     const struct tree_part *part;
     struct sens_plan *plan;
@@ -25,6 +29,12 @@ struct parts_block { /* one part */
     bool stepping;
     mpz_t *t0;   /* T, for the second scan */
     mpz_t *each; /* g by table of the plan */
+    /* of a fragile part */
+    struct soft_weights *w; /* by coordinate; NULL: plain */
+    struct sens_state soft; /* T step by step, for the increments */
+    mpz_t *more;            /* sums of increments */
+    uint64_t taken;         /* steps */
+    mpz_t x;
 };
 
 struct parts_job {
@@ -107,9 +117,86 @@ static enum status new_states(struct parts_job *w)
 
 /* --- the sequence --------------------------------------------------------- */
 
+/* --- fragile parts -------------------------------------------------------- */
+
+/* PRIVACY: the smaller number is taken where g is, and never put back into T:
+ * steps and increments are those of T. */
+static void soften(struct parts_block *b)
+{
+    if (!b->w || b->taken + 1 > SENS_FRAGILE)
+        return;
+    for (size_t i = 0; i < b->plan->n_tables; i++)
+        mpz_set_ui(b->each[i], 0);
+    for (size_t i = 0; i < b->plan->top.n_terms; i++) {
+        const struct sens_term *t = &b->plan->top.terms[i];
+        mpz_set(b->x, b->more[t->from]);
+        mpz_add_ui(b->x, b->x, b->w[t->from].by[b->taken + 1]);
+        bool less = mpz_cmp(b->x, b->soft.t[t->from]) < 0;
+        mpz_add(b->each[t->relation], b->each[t->relation],
+                less ? b->x : b->soft.t[t->from]);
+    }
+}
+
+static void soft_step(struct parts_block *b)
+{
+    b->taken++;
+    if (!b->w || b->taken > SENS_FRAGILE)
+        return;
+    for (size_t i = 0; i < b->plan->top.n_terms; i++) {
+        uint32_t c = b->plan->top.terms[i].from;
+        sens_state_increment(&b->soft, c, b->x);
+        mpz_add(b->more[c], b->more[c], b->x);
+    }
+    sens_state_step(&b->soft);
+}
+
+static void soft_begin(struct parts_block *b)
+{
+    b->taken = 0;
+    for (size_t c = 0; b->w && c < b->plan->n_coords; c++) {
+        mpz_set(b->soft.t[c], b->t0[c]);
+        mpz_set_ui(b->more[c], 0);
+    }
+}
+
+static enum status soft_fill(struct parts_job *w, size_t part)
+{
+    struct parts_block *b = &w->blocks[part];
+    const struct sens_plan *p = b->plan;
+    if (!w->opt->fragile || !b->part->fragile)
+        return OK;
+    struct soft_weights *all = NEWS(w->a, struct soft_weights, p->n_coords + 1);
+    b->more = numbers(w, p->n_coords);
+    if (!all || !b->more)
+        return err_nomem(w->err);
+    TRY(sens_state_new(w->a, p, &b->soft, w->err));
+    mpz_init(b->x);
+    b->w = all;
+    for (size_t i = 0; i < p->top.n_terms; i++) {
+        const struct sens_coord *c = &p->coords[p->top.terms[i].from];
+        TRY(w->opt->fragile->weigh(w->opt->fragile->ctx, part, c->atoms,
+                                   c->boundary, c->outs,
+                                   all[p->top.terms[i].from].by, w->err));
+    }
+    return OK;
+}
+
+static void soft_fini(struct parts_block *b)
+{
+    if (!b->w)
+        return;
+    sens_state_fini(&b->soft);
+    drop(b->more, b->plan->n_coords);
+    sens_mpz_wipe(b->x);
+    mem_wipe(b->w, b->plan->n_coords * sizeof *b->w);
+}
+
+/* --- the sum --- */
+
 static void add_block(struct parts_job *w, struct parts_block *b)
 {
     sens_stretch_relations(&b->steps, b->each);
+    soften(b);
     for (size_t i = 0; i < b->plan->n_tables; i++) {
         uint32_t table = b->plan->tables[i];
         if (b->part->gain)
@@ -144,8 +231,10 @@ static void value(void *ctx, uint64_t k, mpz_t out)
     struct parts_job *w = ctx;
     mpz_set_ui(out, 0);
     for (uint32_t t = 0; t < w->order; t++) {
-        for (size_t i = 0; (k || t) && i < w->n; i++)
+        for (size_t i = 0; (k || t) && i < w->n; i++) {
             sens_stretch_step(&w->blocks[i].steps);
+            soft_step(&w->blocks[i]);
+        }
         local(w, w->part);
         mpz_add(out, out, w->part);
     }
@@ -178,8 +267,12 @@ static enum status begin(struct parts_job *w, mpq_srcptr beta)
         uint64_t from;
         TRY(sens_capped_from(b->plan, beta, w->order, &from, w->err));
         w->seq.from = from > w->seq.from ? from : w->seq.from;
-        if (b->plan->n_priv > w->seq.zero_after)
-            w->seq.zero_after = b->plan->n_priv;
+        /* PRIVACY: a fragile part may be 0 for long and not later on: only
+         * numbers of T itself say that it stays 0 */
+        uint64_t zero = b->plan->n_priv + (b->w ? SENS_FRAGILE + 1 : 0);
+        if (zero > w->seq.zero_after)
+            w->seq.zero_after = zero;
+        soft_begin(b);
         TRY(sens_stretch_init(&b->steps, w->a, &b->state, w->err));
         b->stepping = true;
     }
@@ -229,6 +322,8 @@ static enum status list_residuals(struct parts_job *w)
                                         p->coords[c].boundary, 0, (uint32_t)i};
             if (!mpz_get_u128(w->blocks[i].state.t[c], &r->t))
                 return err_internal(w->err, "sens: a count is not a count");
+            if (!p->coords[c].weighted)
+                r->t = count_mul(r->t, p->unit);
         }
     }
     return OK;
@@ -249,6 +344,7 @@ static enum status fill(struct parts_job *w,
         for (size_t c = 0; c < b->plan->n_coords; c++)
             mpz_set(b->t0[c], b->state.t[c]);
         TRY(sens_paper_new(w->a, &b->state, 1, &b->paper, w->err));
+        TRY(soft_fill(w, i));
     }
     TRY(list_residuals(w));
     w->out->seconds_residuals = now() - start;
@@ -305,6 +401,7 @@ static void fini(struct parts_job *w)
 {
     for (size_t i = 0; i < w->n; i++) {
         struct parts_block *b = &w->blocks[i];
+        soft_fini(b);
         drop(b->t0, b->plan->n_coords);
         drop(b->each, b->plan->n_tables);
         sens_paper_fini(&b->paper);
@@ -363,7 +460,8 @@ enum status sens_degree_parts(struct arena *a, const struct tree_part *parts,
     return OK;
 }
 
-/* On empty tables T is 0 but for the empty set: no data give less. */
+/* On empty tables T is 0 but for the empty set: no data give less, but for what
+ * fragile parts do; those are left out. */
 enum status sens_floor_parts(struct arena *a, const struct tree_part *parts,
                              size_t n, const struct sens_options *opt,
                              mpq_t out, struct err *err)
@@ -371,8 +469,16 @@ enum status sens_floor_parts(struct arena *a, const struct tree_part *parts,
     struct parts_job w = {
         .a = a, .opt = opt, .order = opt->order ? opt->order : 1, .err = err};
     struct sens_peak peak = {0};
+    struct tree_part *firm = NEWS(a, struct tree_part, n + 1);
+    size_t all = n;
+    if (!firm)
+        return err_nomem(err);
+    n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!parts[i].fragile)
+            firm[n++] = parts[i];
     mpq_set_ui(out, 0, 1);
-    enum status st = plan_parts(&w, parts, n);
+    enum status st = plan_parts(&w, firm, n);
     if (st == OK)
         st = new_states(&w);
     for (size_t i = 0; st == OK && i < n; i++)

@@ -64,7 +64,8 @@ static void largest_sum(struct sens_state *s, const struct sens_coord *c,
         uint32_t relation = c->terms[i].relation;
         mpz_set(s->sum, base);
         for (; i < c->n_terms && c->terms[i].relation == relation; i++)
-            mpz_add(s->sum, s->sum, s->t[c->terms[i].from]);
+            mpz_addmul_ui(s->sum, s->t[c->terms[i].from],
+                          sens_times(s->p, &c->terms[i]));
         if (mpz_cmp(s->sum, out) > 0)
             mpz_set(out, s->sum);
     }
@@ -113,6 +114,12 @@ void sens_state_step(struct sens_state *s)
     mpz_t *swap = s->t;
     s->t = s->next;
     s->next = swap;
+}
+
+void sens_state_increment(struct sens_state *s, uint32_t coord, mpz_t out)
+{
+    mpz_set_ui(s->product, 0);
+    largest_sum(s, &s->p->coords[coord], s->product, out);
 }
 
 void sens_state_local(struct sens_state *s, mpz_t out)

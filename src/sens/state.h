@@ -34,6 +34,8 @@ enum status sens_state_check(const struct sens_state *s,
 
 /* T := cap(step(T)): bounds T after one more row in a private relation. */
 void sens_state_step(struct sens_state *s);
+/* What a step adds to a coordinate before caps. */
+void sens_state_increment(struct sens_state *s, uint32_t coord, mpz_t out);
 /* g(T): bounds the change of the count by one row. */
 void sens_state_local(struct sens_state *s, mpz_t out);
 

@@ -56,7 +56,8 @@ static size_t make_terms(struct sens_term *t, size_t below, uint64_t *seed)
     size_t n = 0;
     for (uint32_t relation = 0; relation < RELATIONS; relation++)
         for (uint64_t k = pick(seed, 3); k && n < TERMS; k--)
-            t[n++] = (struct sens_term){relation, (uint32_t)pick(seed, below)};
+            t[n++] = (struct sens_term){relation, (uint32_t)pick(seed, below),
+                                        false};
     return n;
 }
 
@@ -65,6 +66,7 @@ static void make_plan(struct made *m, uint64_t *seed)
     *m = (struct made){0};
     m->p.n_priv = 1 + (unsigned)pick(seed, 5);
     m->p.n_tables = RELATIONS;
+    m->p.unit = 2; /* of the terms that weigh */
     m->p.tables = m->tables;
     m->p.coords = m->coords;
     m->p.n_coords = 2 + (size_t)pick(seed, COORDS - 1);
@@ -107,9 +109,18 @@ static void start_both(struct both *b, const struct sens_plan *p)
                      OK);
 }
 
+/* Some terms stand for answers that weigh more. */
+static void weigh(struct made *m)
+{
+    for (size_t c = 0; c <= COORDS; c++)
+        for (size_t i = 2; i < TERMS; i += 3)
+            m->terms[c][i].weighs = true;
+}
+
 static void open_both(struct both *b, uint64_t *seed)
 {
     make_plan(&b->made, seed);
+    weigh(&b->made);
     b->size = (enum sizes)pick(seed, SIZES);
     start_both(b, &b->made.p);
 }
@@ -294,7 +305,7 @@ static void proof_is_right(void **state)
  */
 static void degree_of_products(void **state)
 {
-    struct sens_term grow = {0, 0}, much = {0, 2};
+    struct sens_term grow = {0, 0, false}, much = {0, 2, false};
     struct sens_split square = {1, 1};
     struct sens_coord coords[] = {
         {.cap = 1},
@@ -430,7 +441,8 @@ static void hand_made(struct sens_plan *p, const unsigned long *t)
  */
 static void sum_takes_over(void **state)
 {
-    struct sens_term grow[] = {{0, 0}, {1, 0}}, whole[] = {{0, 2}, {0, 3}};
+    struct sens_term grow[] = {{0, 0, false}, {1, 0, false}},
+                     whole[] = {{0, 2, false}, {0, 3, false}};
     struct sens_split split = {1, 2};
     struct sens_coord coords[] = {
         {.cap = 1},
@@ -443,7 +455,7 @@ static void sum_takes_over(void **state)
          .splits = &split,
          .n_splits = 1},
     };
-    struct sens_term all = {0, 4};
+    struct sens_term all = {0, 4, false};
     struct sens_plan p = {.n_priv = 3,
                           .n_tables = 2,
                           .coords = coords,
@@ -456,14 +468,15 @@ static void sum_takes_over(void **state)
 /* F grows by 999 or by a: when a exceeds 999 the second relation decides. */
 static void relation_takes_over(void **state)
 {
-    struct sens_term grow = {0, 0}, whole[] = {{0, 2}, {1, 1}};
+    struct sens_term grow = {0, 0, false},
+                     whole[] = {{0, 2, false}, {1, 1, false}};
     struct sens_coord coords[] = {
         {.cap = 1},
         {.cap = U128_INF, .terms = &grow, .n_terms = 1},
         {.cap = 999},
         {.cap = U128_INF, .terms = whole, .n_terms = 2},
     };
-    struct sens_term all = {0, 3};
+    struct sens_term all = {0, 3, false};
     struct sens_plan p = {.n_priv = 3,
                           .n_tables = 2,
                           .coords = coords,

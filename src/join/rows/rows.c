@@ -62,6 +62,7 @@ static enum status project(struct rows *x, struct rows_atom *e, vset keep,
                            struct err *err)
 {
     uint32_t n_cols = 0, n = 0, sizes[MAX_VARS], *cols[MAX_VARS];
+    x->j->steps += e->n;
     for (uint32_t c = 0; c < e->n_cols; c++) {
         if (!vset_has(keep, e->vars[c]))
             continue;
@@ -174,6 +175,7 @@ static enum status try_fold(struct rows *x, struct rows_atom *e,
     if (only & ~kept)
         TRY(project(x, e, e->set & ~(only & ~kept), err));
     bool counts = e->counts || (own & x->r->outs);
+    x->j->steps += (uint64_t)e->n + f->n;
     TRY(rows_fold(x, e, f, !counts, err));
     f->counts = f->counts || counts;
     e->gone = true;
@@ -290,6 +292,8 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
     TRY(fold_all(&x, &last, err));
     if (!x.fits)
         return OK;
+    if (!last && j->opt.steady)
+        return OK;
     if (!last)
         return rows_path(&x, out, done, err);
     vset only = last->set & ~r->outs & ~x.boundary;
@@ -298,6 +302,7 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
     if (only)
         TRY(project(&x, last, last->set & ~only, err));
     *done = true;
+    j->steps += last->n;
     return largest(&x, last, out, err);
 }
 
@@ -358,6 +363,7 @@ enum status rows_count_keys(struct join *j, const struct request *r,
     TRY(fold_all(&x, &last, err));
     if (!x.fits || !last)
         return OK;
+    j->steps += k->n;
     for (size_t i = 0; i < k->n; i++)
         k->out[i] = !k->ok[i] || !key_passes(&x, last, i) ? 0
                     : last->w ? words_clamped(last->w + i * words, words)

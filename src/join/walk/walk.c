@@ -25,6 +25,7 @@ struct walker {
     struct range **at; /* by slot, by depth */
     uint64_t pos[MAX_VARS];
     uint64_t steps;
+    uint64_t ids; /* tried, and nodes entered */
     enum status status;
     struct err *err;
 };
@@ -205,6 +206,7 @@ static u128 eval(struct walker *w, const struct walk_node *n)
     u128 total = 0;
     if (w->status != OK)
         return 0;
+    w->ids++;
     if (!n->n_parts)
         return eval_free(w, n);
     for (uint32_t i = 0; i < n->n_parts; i++) {
@@ -232,6 +234,7 @@ static u128 eval(struct walker *w, const struct walk_node *n)
     for (uint32_t at = r.lo; at < r.hi; at = run_end(t, p, at, r.hi)) {
         uint32_t v = t->cols[p->depth][at];
         cursor[lead] = at;
+        w->ids++;
         w->pos[n->var] = position(w, v);
         if (narrow(w, n, v, cursor) && passes(w, n) && combine(w, n, &total))
             break;
@@ -267,6 +270,7 @@ enum status walk_run(struct join *j, const struct request *r, u128 *out,
     j->n_walked++;
     if (w.status == OK && !plan.empty)
         *out = product(&w, plan.roots, plan.n_roots);
+    j->steps += w.ids;
     arena_fini(&a);
     return w.status;
 }

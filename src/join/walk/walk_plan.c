@@ -20,6 +20,8 @@ struct planner {
     struct arena *a;
     struct walk_plan *plan;
     struct err *err;
+    bool steady;
+    uint32_t rank[MAX_VARS]; /* steady: the order that was asked for */
 };
 
 static vset slot_vars(const struct planner *p, uint32_t s)
@@ -72,6 +74,12 @@ static long score(const struct planner *p, uint32_t v)
 static uint32_t choose(const struct planner *p, vset comp)
 {
     uint32_t best = vset_min(comp);
+    if (p->steady) {
+        VSET_EACH (v, comp)
+            if (p->rank[v] < p->rank[best])
+                best = v;
+        return best;
+    }
     VSET_EACH (v, comp)
         if (score(p, v) > score(p, best))
             best = v;
@@ -201,8 +209,11 @@ enum status walk_plan_make(struct join *j, const struct request *r,
                            struct arena *a, struct walk_plan *out,
                            struct err *err)
 {
-    struct planner p = {j, r, a, out, err};
+    struct planner p = {j, r, a, out, err, j->opt.steady != NULL, {0}};
     memset(out, 0, sizeof *out);
+    if (p.steady)
+        TRY(j->opt.steady(j->opt.steady_ctx, r->f, r->boundary, r->outs,
+                          r->fixed_set != 0, p.rank, err));
     TRY(open_slots(&p));
     TRY(plan_parts(&p, r->vars, 0, &out->roots, &out->n_roots));
     for (uint32_t s = 0; s < out->n_slots; s++)
