@@ -3,15 +3,15 @@
  *
  *     bench-entity --graphs DIR --tpch DIR [--draws N] [--pairs N]
  *
- * Election is the library's own code with fresh random bytes, a tenth of
- * epsilon going to the estimate of what was cut, as in a release. R2T (Dong
- * and others, SIGMOD 2022) is simulated with continuous Laplace noise: values
- * at the L values base^i up to GS, each with noise of scale L t / epsilon and
- * lowered by L ln(L/beta) t / epsilon; the largest is the answer; beta 0.1;
- * base 2 as in the paper, 5.5 as in its code. A line for each instance and
- * epsilon: name, owners, count, largest contribution, epsilon, then median and
- * 95 % of the absolute error for R2T with base 2, with base 5.5, and election;
- * then seconds of CPU for loads and scores.
+ * Election is the library's own code with fresh random bytes, with one owner a
+ * tenth of epsilon going to the estimate of what was cut, as in a release. R2T
+ * (Dong and others, SIGMOD 2022) is simulated with continuous Laplace noise:
+ * values at the L values base^i up to GS, each with noise of scale L t /
+ * epsilon and lowered by L ln(L/beta) t / epsilon; the largest is the answer;
+ * beta 0.1; base 2 as in the paper, 5.5 as in its code. A line for each
+ * instance and epsilon: name, owners, count, largest contribution, epsilon,
+ * then median and 95 % of the absolute error for R2T with base 2, with
+ * base 5.5, and election; then seconds of CPU for loads and scores.
  */
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +102,40 @@ static struct quantiles r2t(struct pack *p, double total, double gs,
 struct voting {
     struct election e;
     mpq_t score[ELECT_GRID_MAX], divisor[ELECT_GRID_MAX];
+    struct pack *pack;
+    struct elect_lazy lazy; /* as in a release: most scores are not needed */
+    mpq_t least[ELECT_GRID_MAX];
 };
+
+static enum status ask(void *ctx, unsigned j, mpq_t out, struct err *err)
+{
+    struct voting *v = ctx;
+    struct score_grid grid = {v->e.n, v->e.grid, v->divisor, v->e.cap};
+    bool capped;
+    return entity_score(v->pack, &grid, j, out, &capped, err);
+}
+
+static void weigh(struct voting *v, struct pack *p, unsigned k)
+{
+    struct score_grid grid = {v->e.n, v->e.grid, v->divisor, v->e.cap};
+    struct err err;
+    bool capped = false, some;
+    v->pack = p;
+    v->lazy = (struct elect_lazy){v->score, 0, v->least, ask, v};
+    if (k == 1) {
+        must(entity_scores(p, k, &grid, v->score, &err), &err);
+        return;
+    }
+    for (unsigned j = v->e.n; j-- > 0 && !capped;) {
+        must(entity_least(p, &grid, j, pack_entities(p), v->least, &some, &err),
+             &err);
+        v->lazy.known = j + 1;
+        if (some && elect_enough(&v->e, v->score, j + 1, v->least))
+            return;
+        must(entity_score(p, &grid, j, v->score[j], &capped, &err), &err);
+        v->lazy.known = j;
+    }
+}
 
 static void open_voting(struct voting *v, struct pack *p, unsigned k,
                         double epsilon)
@@ -112,11 +145,12 @@ static void open_voting(struct voting *v, struct pack *p, unsigned k,
     mpq_t tenth;
     mpq_init(tenth);
     mpq_set_ui(tenth, 1, 10);
+    /* by default an estimate of what was cut is bought with one owner only */
     struct elect_question q = {.owners = k,
                                .exact = pack_exact(k, false),
                                .bound = U128_INF,
                                .order = 1,
-                               .lost = tenth};
+                               .lost = k == 1 ? tenth : NULL};
     guarantee_init(&g);
     mpq_set_d(g.epsilon, round(epsilon * 10));
     mpq_set_ui(v->divisor[0], 1, 10);
@@ -124,8 +158,7 @@ static void open_voting(struct voting *v, struct pack *p, unsigned k,
     must(elect_plan(&g, &q, &v->e, &err), &err);
     for (unsigned j = 0; j < v->e.n; j++)
         elect_divisor(&v->e, j, v->divisor[j]);
-    struct score_grid grid = {v->e.n, v->e.grid, v->divisor, v->e.cap};
-    must(entity_scores(p, k, &grid, v->score, &err), &err);
+    weigh(v, p, k);
     mpq_clear(tenth);
     guarantee_fini(&g);
 }
@@ -137,7 +170,7 @@ static double draw_once(struct voting *v, struct pack *p, struct entropy *rng)
     struct err err;
     unsigned j;
     mpz_t out;
-    must(elect_draw(&v->e, v->score, rng, &j, &err), &err);
+    must(elect_draw_lazily(&v->e, &v->lazy, rng, &j, &err), &err);
     must(pack_value(p, v->e.grid[j], &at, &err), &err);
     mpz_init(out);
     secret_rat_init(&m);
@@ -176,7 +209,7 @@ static void run_epsilon(const struct instance *i, struct pack *p, double total,
     double from = seconds();
     elect_init(&v->e);
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++)
-        mpq_inits(v->score[j], v->divisor[j], NULL);
+        mpq_inits(v->score[j], v->divisor[j], v->least[j], NULL);
     open_voting(v, p, i->in.k, epsilon);
     double took = opened + seconds() - from;
     struct quantiles e = elect(v, p, total, draws);
@@ -187,7 +220,7 @@ static void run_epsilon(const struct instance *i, struct pack *p, double total,
            a.p95, b.p50, b.p95, e.p50, e.p95, took);
     fflush(stdout);
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++)
-        mpq_clears(v->score[j], v->divisor[j], NULL);
+        mpq_clears(v->score[j], v->divisor[j], v->least[j], NULL);
     elect_fini(&v->e);
     free(v);
 }
@@ -221,14 +254,14 @@ static void run_pairs(size_t n)
     mem_init(&m, 0);
     elect_init(&v->e);
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++)
-        mpq_inits(v->score[j], v->divisor[j], NULL);
+        mpq_inits(v->score[j], v->divisor[j], v->least[j], NULL);
     double from = seconds();
     must(pack_open(&m, &i.in, NULL, &p, &err), &err);
     open_voting(v, p, 2, 1);
     printf("# %zu pairs by a power law, the largest has %.0f: %.2f s\n", n,
            (double)pack_largest(p), seconds() - from);
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++)
-        mpq_clears(v->score[j], v->divisor[j], NULL);
+        mpq_clears(v->score[j], v->divisor[j], v->least[j], NULL);
     elect_fini(&v->e);
     free(v);
     pack_close(p);

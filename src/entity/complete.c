@@ -382,6 +382,8 @@ enum status complete_query(struct arena *a, const struct cq *q,
     merge_rows(&c);
     TRY(merge_keys(&c));
     TRY(number_classes(&c, out));
+    for (uint32_t i = 0; i < c.n; i++)
+        out->nested |= c.all[i].nested;
     vset set = complete_closure(q, cq_free(q), &rows);
     for (unsigned i = 0; i < out->k; i++)
         out->determined &= is_determined(q, &out->vars[i], set, rows);

@@ -39,6 +39,9 @@ struct completion {
     bool determined;
     /* With GROUP BY: the owner variable (k = 1) determines the key. */
     bool key_determined;
+    /* Entities within entities were left out of k: one of them has a part of
+     * what its owner has. */
+    bool nested;
 };
 
 /* E_TOO_LARGE beyond MAX_OWNERS, E_POLICY for a table that belongs to nobody.

@@ -21,43 +21,17 @@ struct contrib {
     /* tuples */
     struct arena keys; /* of answers */
     struct map answers;
-    uint32_t *ids, *answer;
+    uint32_t *ids, *answer, *group;
     u128 *weight;
     size_t n, cap;
+    const uint32_t *renumbered; /* groups; NULL: as they came */
+    size_t n_renumbered;
     struct pack_input in;
 };
 
 static bool witnesses(const struct contrib *x)
 {
     return !x->c->determined;
-}
-
-static void drop_tuples(struct contrib *x)
-{
-    size_t k = x->c->k ? x->c->k : 1;
-    mem_free(x->mem, x->ids, x->cap * k * sizeof *x->ids);
-    mem_free(x->mem, x->answer, x->cap * sizeof *x->answer);
-    mem_free(x->mem, x->weight, x->cap * sizeof *x->weight);
-    arena_fini(&x->keys);
-    x->ids = x->answer = NULL;
-    x->weight = NULL;
-    x->n = x->cap = 0;
-    map_init(&x->answers, &x->keys);
-}
-
-void contrib_close(struct contrib *x)
-{
-    if (!x)
-        return;
-    struct mem *m = x->mem;
-    drop_tuples(x);
-    for (unsigned i = 0; i < MAX_OWNERS; i++)
-        mem_free(m, x->mapped[i], x->n_mapped[i] * sizeof *x->mapped[i]);
-    size_t n = x->owners ? owners_count(x->owners) : 0;
-    mem_free(m, x->has, (n + 1) * sizeof *x->has);
-    owners_free(x->owners);
-    arena_fini(&x->arena);
-    mem_free(m, x, sizeof *x);
 }
 
 const struct pack_input *contrib_input(const struct contrib *x)
@@ -72,33 +46,71 @@ uint64_t contrib_entities(const struct contrib *x)
 
 /* --- tuples --------------------------------------------------------------- */
 
-/* All three or none, since they are freed by one capacity. */
+/* The arrays of tuples, with room for `cap`; all of them or none. */
+struct tuple_room {
+    uint32_t *ids, *answer, *group;
+    u128 *weight;
+};
+
+static void free_room(struct contrib *x, struct tuple_room *r, size_t cap)
+{
+    size_t k = x->c->k ? x->c->k : 1;
+    mem_free(x->mem, r->ids, cap * k * sizeof *r->ids);
+    mem_free(x->mem, r->answer, cap * sizeof *r->answer);
+    mem_free(x->mem, r->group, cap * sizeof *r->group);
+    mem_free(x->mem, r->weight, cap * sizeof *r->weight);
+}
+
+static enum status new_room(struct contrib *x, size_t cap, struct tuple_room *r,
+                            struct err *err)
+{
+    size_t k = x->c->k ? x->c->k : 1;
+    *r = (struct tuple_room){
+        .ids = mem_alloc(x->mem, cap * k * sizeof *r->ids),
+        .answer = mem_alloc(x->mem, cap * sizeof *r->answer),
+        .group = mem_alloc(x->mem, cap * sizeof *r->group),
+        .weight = mem_alloc(x->mem, cap * sizeof *r->weight)};
+    if (r->ids && r->answer && r->group && r->weight)
+        return OK;
+    free_room(x, r, cap);
+    return store_nomem(x->mem, err);
+}
+
+static void use_room(struct contrib *x, const struct tuple_room *r, size_t cap)
+{
+    struct tuple_room old = {x->ids, x->answer, x->group, x->weight};
+    free_room(x, &old, x->cap);
+    x->ids = r->ids;
+    x->answer = r->answer;
+    x->group = r->group;
+    x->weight = r->weight;
+    x->cap = cap;
+}
+
+static void drop_tuples(struct contrib *x)
+{
+    struct tuple_room none = {0};
+    use_room(x, &none, 0);
+    arena_fini(&x->keys);
+    x->n = 0;
+    map_init(&x->answers, &x->keys);
+}
+
 static enum status make_room(struct contrib *x, struct err *err)
 {
     size_t k = x->c->k ? x->c->k : 1;
     size_t old = x->cap, new = old ? old + old / 2 : 1024;
+    struct tuple_room r;
     if (x->n < x->cap)
         return OK;
-    uint32_t *ids = mem_alloc(x->mem, new *k * sizeof *ids);
-    uint32_t *answer = ids ? mem_alloc(x->mem, new * sizeof *answer) : NULL;
-    u128 *weight = answer ? mem_alloc(x->mem, new * sizeof *weight) : NULL;
-    if (!weight) {
-        mem_free(x->mem, ids, new *k * sizeof *ids);
-        mem_free(x->mem, answer, new * sizeof *answer);
-        return store_nomem(x->mem, err);
-    }
+    TRY(new_room(x, new, &r, err));
     if (old) {
-        memcpy(ids, x->ids, old * k * sizeof *ids);
-        memcpy(answer, x->answer, old * sizeof *answer);
-        memcpy(weight, x->weight, old * sizeof *weight);
+        memcpy(r.ids, x->ids, old * k * sizeof *r.ids);
+        memcpy(r.answer, x->answer, old * sizeof *r.answer);
+        memcpy(r.group, x->group, old * sizeof *r.group);
+        memcpy(r.weight, x->weight, old * sizeof *r.weight);
     }
-    mem_free(x->mem, x->ids, old * k * sizeof *ids);
-    mem_free(x->mem, x->answer, old * sizeof *answer);
-    mem_free(x->mem, x->weight, old * sizeof *weight);
-    x->ids = ids;
-    x->answer = answer;
-    x->weight = weight;
-    x->cap = new;
+    use_room(x, &r, new);
     return OK;
 }
 
@@ -132,6 +144,11 @@ static enum status add_tuple(void *ctx, const struct value *key, u128 count,
         x->ids[x->n * k + i] = id == owners_count(x->owners) ? PACK_NONE : id;
     }
     x->weight[x->n] = count;
+    x->answer[x->n] = x->group[x->n] = 0;
+    if (x->opt.group)
+        TRY(x->opt.group(x->opt.group_ctx, key + k, &x->group[x->n], err));
+    if (x->group[x->n] == CONTRIB_NO_GROUP)
+        return OK;
     if (witnesses(x))
         TRY(number_answer(x, key + k, &x->answer[x->n], err));
     x->n++;
@@ -144,6 +161,7 @@ static enum status count_public(struct contrib *x, struct join *j,
 {
     TRY(make_room(x, err));
     x->ids[0] = PACK_NONE;
+    x->answer[0] = x->group[0] = 0;
     x->n = 1;
     return join_count(j, &x->weight[0], err);
 }
@@ -163,7 +181,7 @@ static void set_input(struct contrib *x, u128 floor)
     x->in.answers = (uint32_t)x->answers.n;
 }
 
-static enum status list(struct contrib *x, uint32_t vars, bool with_answers,
+static enum status list(struct contrib *x, uint32_t vars, uint32_t more,
                         enum status (*each)(void *ctx, const struct value *key,
                                             u128 count, struct err *err),
                         struct err *err)
@@ -173,7 +191,7 @@ static enum status list(struct contrib *x, uint32_t vars, bool with_answers,
     struct join *j = NULL;
     arena_init(&scratch, x->mem);
     enum status s =
-        view_query(&scratch, x->q, x->c, &x->view, vars, with_answers, &q, err);
+        view_query(&scratch, x->q, x->c, &x->view, vars, more, &q, err);
     if (s == OK)
         s = join_open(x->mem, q, &x->view.store, &x->opt.join, &j, err);
     if (s == OK)
@@ -183,6 +201,63 @@ static enum status list(struct contrib *x, uint32_t vars, bool with_answers,
         join_close(j);
     arena_fini(&scratch);
     return s;
+}
+
+/* --- groups --------------------------------------------------------------- */
+
+/* Where the tuples of each group begin, once they are sorted. */
+static enum status count_groups(struct contrib *x, size_t **out, size_t *n,
+                                struct err *err)
+{
+    *n = 1;
+    for (size_t i = 0; i < x->n; i++)
+        *n = x->group[i] + (size_t)1 > *n ? x->group[i] + (size_t)1 : *n;
+    *out = mem_alloc(x->mem, (*n + 1) * sizeof **out);
+    if (!*out)
+        return store_nomem(x->mem, err);
+    memset(*out, 0, (*n + 1) * sizeof **out);
+    for (size_t i = 0; i < x->n; i++)
+        (*out)[x->group[i] + 1]++;
+    for (size_t g = 0; g < *n; g++)
+        (*out)[g + 1] += (*out)[g];
+    return OK;
+}
+
+static void put_tuple(const struct contrib *x, size_t from,
+                      struct tuple_room *r, size_t to)
+{
+    unsigned k = x->c->k ? x->c->k : 1;
+    memcpy(r->ids + to * k, x->ids + from * k, k * sizeof *r->ids);
+    r->answer[to] = x->answer[from];
+    r->group[to] = x->group[from];
+    r->weight[to] = x->weight[from];
+}
+
+/* Counting sort, stable. */
+static enum status sort_groups(struct contrib *x, struct err *err)
+{
+    struct tuple_room r;
+    size_t *at, groups;
+    if (!x->opt.group || !x->n)
+        return OK;
+    for (size_t i = 0; x->renumbered && i < x->n; i++) {
+        if (x->group[i] >= x->n_renumbered)
+            return err_internal(err, "sort_groups");
+        x->group[i] = x->renumbered[x->group[i]];
+    }
+    TRY(count_groups(x, &at, &groups, err));
+    enum status st = new_room(x, x->cap, &r, err);
+    for (size_t i = 0; st == OK && i < x->n; i++)
+        put_tuple(x, i, &r, at[x->group[i]]++);
+    if (st == OK)
+        use_room(x, &r, x->cap);
+    mem_free(x->mem, at, (groups + 1) * sizeof *at);
+    return st;
+}
+
+const uint32_t *contrib_group(const struct contrib *x)
+{
+    return x->opt.group ? x->group : NULL;
 }
 
 /* --- light owners as one -------------------------------------------------- */
@@ -244,9 +319,28 @@ static enum status collect(struct contrib *x, u128 floor, struct err *err)
     drop_tuples(x);
     if (x->c->k > 1)
         TRY(map_ids(x, floor, err));
-    TRY(list(x, (1u << x->c->k) - 1, witnesses(x), add_tuple, err));
+    uint32_t more = witnesses(x)   ? x->q->n_outs
+                    : x->opt.group ? x->q->n_group
+                                   : 0;
+    TRY(list(x, (1u << x->c->k) - 1, more, add_tuple, err));
+    TRY(sort_groups(x, err));
     set_input(x, floor);
     return OK;
+}
+
+void contrib_close(struct contrib *x)
+{
+    if (!x)
+        return;
+    struct mem *m = x->mem;
+    drop_tuples(x);
+    for (unsigned i = 0; i < MAX_OWNERS; i++)
+        mem_free(m, x->mapped[i], x->n_mapped[i] * sizeof *x->mapped[i]);
+    size_t n = x->owners ? owners_count(x->owners) : 0;
+    mem_free(m, x->has, (n + 1) * sizeof *x->has);
+    owners_free(x->owners);
+    arena_fini(&x->arena);
+    mem_free(m, x, sizeof *x);
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -271,7 +365,7 @@ static enum status start(struct contrib *x, const struct store *st,
     TRY(view_make(&x->arena, st, x->owners, &x->view, err));
     TRY(read_ids(x, err));
     for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++)
-        TRY(list(x, 1u << i, false, add_has, err));
+        TRY(list(x, 1u << i, 0, add_has, err));
     TRY(collect(x, x->c->k > 1 ? choose_floor(x) : 0, err));
     return OK;
 }
@@ -302,4 +396,20 @@ enum status contrib_lower(struct contrib *x, bool *done, struct err *err)
 {
     *done = x->in.floor > 0;
     return *done ? collect(x, x->in.floor / 2, err) : OK;
+}
+
+enum status contrib_renumber(struct contrib *x, const uint32_t *to, size_t n,
+                             struct err *err)
+{
+    uint32_t *copy = NEWS(&x->arena, uint32_t, n + 1);
+    if (!copy)
+        return store_nomem(x->mem, err);
+    if (x->renumbered)
+        return err_internal(err, "contrib_renumber");
+    memcpy(copy, to, n * sizeof *copy);
+    x->renumbered = copy;
+    x->n_renumbered = n;
+    TRY(sort_groups(x, err));
+    set_input(x, x->in.floor);
+    return OK;
 }

@@ -10,6 +10,9 @@
  * most `floor` are one. So the number of tuples depends on the heavy owners,
  * not on the results.
  *
+ * With GROUP BY the caller numbers the groups, and the tuples come sorted by
+ * those numbers (entity_groups.h).
+ *
  * OWNER: everything here is secret.
  */
 #ifndef ENTITY_CONTRIB_H
@@ -26,7 +29,13 @@ struct contrib_options {
     /* Entities to be told apart, about; 0: fewer, the more owners a result
      * has, since tuples are of all of them. */
     uint32_t heavy;
+    /* The number of a group by its key (q->n_group values): results of
+     * CONTRIB_NO_GROUP are left out. NULL: groups are not told apart. */
+    enum status (*group)(void *ctx, const struct value *key, uint32_t *out,
+                         struct err *err);
+    void *group_ctx;
 };
+#define CONTRIB_NO_GROUP UINT32_MAX
 
 /* Opens the rows of a query. `c` is its completion; all stay the caller's. */
 enum status contrib_open(struct mem *m, const struct cq *q,
@@ -38,6 +47,12 @@ void contrib_close(struct contrib *x); /* NULL allowed */
 /* What there is to pack, for thresholds from `floor` on, which the first call
  * chooses. It lives until the next call of contrib_lower or the close. */
 const struct pack_input *contrib_input(const struct contrib *x);
+/* The group of each tuple, rising; NULL: they are not told apart. */
+const uint32_t *contrib_group(const struct contrib *x);
+/* Gives group i the number to[i] (a permutation of 0 .. n-1), now and after
+ * contrib_lower; once, where all numbers are below n. */
+enum status contrib_renumber(struct contrib *x, const uint32_t *to, size_t n,
+                             struct err *err) WARN_UNUSED;
 /* Halves the floor at least once; false in *done: it is 0 already. */
 enum status contrib_lower(struct contrib *x, bool *done,
                           struct err *err) WARN_UNUSED;

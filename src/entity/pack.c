@@ -312,3 +312,22 @@ enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
     }
     return OK;
 }
+
+enum status pack_upper(struct pack *p, uint64_t t, u128 *out, struct err *err)
+{
+    struct pack_interval at;
+    if (t >= p->in.floor || (p->in.k == 1 && !p->in.answer)) {
+        TRY(pack_value(p, t, &at, err));
+    } else if (nothing_cut(p, t)) {
+        at.hi = p->total >> 92 ? U128_MAX : p->total << PACK_UNIT;
+    } else {
+        TRY(solve(p, t, &at, err));
+    }
+    *out = at.hi;
+    return OK;
+}
+
+bool pack_listed(const struct pack *p, uint64_t t)
+{
+    return t >= p->in.floor;
+}

@@ -71,6 +71,12 @@ bool pack_exact(unsigned k, bool witnesses);
  * Fails only for want of memory, or when cancelled. */
 enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
                        struct err *err) WARN_UNUSED;
+/* Can Q(D, t) be had from what is listed? */
+bool pack_listed(const struct pack *p, uint64_t t);
+/* An upper bound of Q(D, t) as above, by what is listed: below the floor too,
+ * where constraints of light entities are left out. */
+enum status pack_upper(struct pack *p, uint64_t t, u128 *out,
+                       struct err *err) WARN_UNUSED;
 /* An upper bound of Q(D, t) in units of 2^-PACK_UNIT that needs no solving;
  * t < 2^62. */
 u128 pack_above_value(const struct pack *p, uint64_t t);

@@ -53,21 +53,90 @@ static void difference(const struct pack_interval *more,
     mpq_clear(low);
 }
 
-/* The score at j, or *capped. */
-static enum status score_one(struct pack *p, const struct score_grid *g,
-                             unsigned j, mpq_t out, bool *capped,
-                             struct err *err)
+enum status entity_score(struct pack *p, const struct score_grid *g, unsigned j,
+                         mpq_t out, bool *capped, struct err *err)
 {
     struct pack_interval more, less;
     uint64_t t = g->t[j];
     TRY(pack_value(p, 2 * t, &more, err));
     *capped =
         certainly(more.lo, pack_above_value(p, t / 2), g->divisor[j], g->cap);
+    if (!*capped) {
+        TRY(pack_value(p, t / 2, &less, err));
+        *capped = certainly(more.lo, less.hi, g->divisor[j], g->cap);
+        difference(&more, &less, g->divisor[j], out);
+    }
     if (*capped)
+        mpq_set(out, g->cap);
+    return OK;
+}
+
+/* --- bounds --------------------------------------------------------------- */
+
+/* What is used for a score is off by at most (5t/256) / divisor (claim 6);
+ * above the cap it is the cap. */
+static void settle(const struct score_grid *g, mpq_t v)
+{
+    mpq_t off;
+    mpq_init(off);
+    mpq_set_ui(off, 1, 128); /* 5/256 / (5/2) */
+    mpq_sub(v, v, off);
+    if (mpq_sgn(v) < 0)
+        mpq_set_ui(v, 0, 1);
+    if (mpq_cmp(v, g->cap) > 0)
+        mpq_set(v, g->cap);
+    mpq_clear(off);
+}
+
+/* The mean slope of Q above 2 t[i], from there to `to` where it is at least
+ * `value`: Q(2 t[i]) is at most 2 t[i] for each entity. Slopes do not fall on
+ * the way down, so the score of i is at least that times (3 t[i]/2) / divisor.
+ * Exact: 0 where nothing follows. */
+static void by_entities(const struct score_grid *g, unsigned i, u128 value,
+                        uint64_t to, uint64_t entities, mpq_t out)
+{
+    u128 below = (u128)2 * g->t[i] * entities;
+    mpq_set_ui(out, 0, 1);
+    if (g->t[i] > (uint64_t)1 << 31 || entities >> 32 || 2 * g->t[i] >= to ||
+        value >> PACK_UNIT <= below)
+        return;
+    mpz_set_u128(mpq_numref(out), (value >> PACK_UNIT) - below);
+    mpz_set_ui(mpq_denref(out), to - 2 * g->t[i]);
+    mpq_canonicalize(out);
+    mpq_t f;
+    mpq_init(f);
+    mpz_set_ui(mpq_numref(f), 3 * g->t[i]);
+    mpz_set_ui(mpq_denref(f), 2);
+    mpq_canonicalize(f);
+    mpq_mul(out, out, f);
+    mpq_div(out, out, g->divisor[i]);
+    mpq_clear(f);
+}
+
+enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
+                         uint64_t entities, mpq_t *least, bool *some,
+                         struct err *err)
+{
+    struct pack_interval more;
+    u128 less;
+    uint64_t t = g->t[j];
+    *some = pack_listed(p, 2 * t);
+    if (!*some)
         return OK;
-    TRY(pack_value(p, t / 2, &less, err));
-    *capped = certainly(more.lo, less.hi, g->divisor[j], g->cap);
-    difference(&more, &less, g->divisor[j], out);
+    TRY(pack_value(p, 2 * t, &more, err));
+    TRY(pack_upper(p, t / 2, &less, err));
+    mpz_set_u128(mpq_numref(least[j]), more.lo > less ? more.lo - less : 0);
+    mpz_set_ui(mpq_denref(least[j]), 1);
+    mpz_mul_2exp(mpq_denref(least[j]), mpq_denref(least[j]), PACK_UNIT);
+    mpq_canonicalize(least[j]);
+    mpq_div(least[j], least[j], g->divisor[j]);
+    for (unsigned i = 0; i < j; i++) {
+        by_entities(g, i, more.lo, 2 * t, entities, least[i]);
+        if (mpq_cmp(least[i], least[j]) < 0)
+            mpq_set(least[i], least[j]);
+        settle(g, least[i]);
+    }
+    settle(g, least[j]);
     return OK;
 }
 
@@ -77,8 +146,8 @@ static enum status score_several(struct pack *p, const struct score_grid *g,
     bool capped = false;
     for (unsigned j = g->n; j-- > 0;) {
         if (!capped)
-            TRY(score_one(p, g, j, out[j], &capped, err));
-        if (capped)
+            TRY(entity_score(p, g, j, out[j], &capped, err));
+        else
             mpq_set(out[j], g->cap);
     }
     return OK;

@@ -26,6 +26,20 @@ enum status entity_scores(struct pack *p, unsigned owners,
                           const struct score_grid *g, mpq_t *out,
                           struct err *err) WARN_UNUSED;
 
+/* The same for j alone, several owners, j falling. `capped`: it is the cap, and
+ * so are those of smaller thresholds. */
+enum status entity_score(struct pack *p, const struct score_grid *g, unsigned j,
+                         mpq_t out, bool *capped, struct err *err) WARN_UNUSED;
+
+/*
+ * What the scores of thresholds 0 .. j are at least, as far as 2 t[j] and what
+ * is listed tell; `entities`: at most so many have a result. least: j + 1
+ * numbers. false in *some: nothing is known without listing more.
+ */
+enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
+                         uint64_t entities, mpq_t *least, bool *some,
+                         struct err *err) WARN_UNUSED;
+
 /* The middle of an interval. */
 void pack_middle(const struct pack_interval *v, mpq_t out);
 

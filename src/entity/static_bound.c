@@ -220,6 +220,77 @@ enum status entity_bound(struct arena *a, const struct cq *q,
     return OK;
 }
 
+/* --- trees ---------------------------------------------------------------- */
+
+struct tree_bound {
+    struct arena *a;
+    u128 gain, loss;
+    bool any; /* a row of some entity is read */
+};
+
+static bool owns(const struct owner_var *v, aset own)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (aset_has(own, v->reps[i].atom))
+            return true;
+    return false;
+}
+
+/* PRIVACY: only owners of own atoms: the walk of tree/PROOF.md ends at a row of
+ * the entity that is new in one of those. */
+static enum status add_part(struct tree_bound *b, const struct tree_part *p,
+                            struct err *err)
+{
+    struct completion c;
+    TRY(complete_query(b->a, p->path, &c, err));
+    b->any |= c.k > 0;
+    for (unsigned i = 0; i < c.k; i++) {
+        u128 one;
+        if (!owns(&c.vars[i], p->own))
+            continue;
+        TRY(bound_var(b->a, p->path, &c.vars[i], &one, err));
+        if (p->gain)
+            b->gain = u128_add_inf(b->gain, one);
+        if (p->loss)
+            b->loss = u128_add_inf(b->loss, one);
+    }
+    return OK;
+}
+
+static enum status add_parts(struct tree_bound *b, const struct ctree *t,
+                             struct err *err)
+{
+    struct tree_part *parts;
+    size_t n;
+    TRY(tree_parts(b->a, t, &parts, &n, err));
+    for (size_t i = 0; i < n; i++)
+        TRY(add_part(b, &parts[i], err));
+    return OK;
+}
+
+enum status entity_bound_tree(struct arena *a, const struct ctree *t,
+                              const struct cq *root, struct entity_bound *out,
+                              struct err *err)
+{
+    const struct schema *s = root->schema;
+    bool change = s->neighbours == CHANGE_ENTITY, groups = root->n_group > 0;
+    struct arena scratch;
+    struct tree_bound b = {.a = &scratch};
+    *out = (struct entity_bound){0};
+    arena_init(&scratch, a->mem);
+    enum status st = add_parts(&b, t, err);
+    arena_fini(&scratch);
+    TRY(st);
+    u128 most = b.gain > b.loss ? b.gain : b.loss;
+    if (change || groups)
+        most = u128_add_inf(b.gain, b.loss);
+    if (b.any && !most) /* read, and found not to matter: never exact */
+        most = 1;
+    out->upper = u128_mul_inf(most, s->order ? s->order : 1);
+    out->l1_upper = u128_mul_inf(out->upper, groups && change ? 2 : 1);
+    return OK;
+}
+
 /* --- advice --------------------------------------------------------------- */
 
 /* With this number for k the bound's digits in its base are its coefficients.

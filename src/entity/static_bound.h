@@ -11,6 +11,7 @@
 
 #include "bound/bound.h"
 #include "entity/complete.h"
+#include "tree/tree.h"
 
 struct entity_bound {
     u128 upper;    /* of a number: order times the sum; U128_INF: none */
@@ -20,6 +21,11 @@ struct entity_bound {
 enum status entity_bound(struct arena *a, const struct cq *q,
                          const struct completion *c, struct entity_bound *out,
                          struct err *err) WARN_UNUSED;
+
+/* The same for a tree (PROOF.md, claim 12): what comes and what goes. */
+enum status entity_bound_tree(struct arena *a, const struct ctree *t,
+                              const struct cq *root, struct entity_bound *out,
+                              struct err *err) WARN_UNUSED;
 
 /* Promises that would bound it, with k for the number that the owner knows. */
 struct entity_advice {

@@ -131,7 +131,7 @@ static enum status copy_heads(struct arena *a, const struct cq *q, unsigned k,
 
 enum status view_query(struct arena *a, const struct cq *q,
                        const struct completion *c, const struct owner_view *w,
-                       uint32_t vars, bool witnesses, struct cq **out,
+                       uint32_t vars, uint32_t more, struct cq **out,
                        struct err *err)
 {
     unsigned k = (unsigned)__builtin_popcount(vars), n = 0;
@@ -153,6 +153,6 @@ enum status view_query(struct arena *a, const struct cq *q,
         to->atoms[c->vars[i].reps[0].atom].args[column_of(q, &c->vars[i])] = t;
         to->outs[n++] = t;
     }
-    to->n_group = witnesses ? to->n_outs : k;
+    to->n_group = k + more;
     return OK;
 }

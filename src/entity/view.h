@@ -26,12 +26,13 @@ const uint32_t *view_ids(const struct owner_view *w, const struct cq *q,
 
 /*
  * The query with owner variables `vars` (a set of indexes into c->vars) as keys
- * of GROUP BY, in rising order, before what it counts. witnesses: all that it
- * counts are keys too. E_TOO_LARGE if there are too many variables.
+ * of GROUP BY, in rising order, before what it counts, of which the first
+ * `more` are keys too: 0, q->n_group, or q->n_outs for witnesses. E_TOO_LARGE
+ * if there are too many variables.
  */
 enum status view_query(struct arena *a, const struct cq *q,
                        const struct completion *c, const struct owner_view *w,
-                       uint32_t vars, bool witnesses, struct cq **out,
+                       uint32_t vars, uint32_t more, struct cq **out,
                        struct err *err) WARN_UNUSED;
 /* Would view_query fail? Public. */
 enum status view_fits(const struct cq *q, const struct completion *c,

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "entity/collapse.h"
+#include "entity/score.h"
 #include "harness/oom.h"
 #include "harness/pack_oracle.h"
 #include "harness/size.h"
@@ -380,6 +381,60 @@ static void floors_are_lowered(void **state)
     assert_true(times > 100);
 }
 
+enum { GRID = 6 };
+
+/* What is said of scores without solving is never more than they are, whatever
+ * is listed; and it says something. */
+static void bounds_lie_below_the_scores(void **state)
+{
+    (void)state;
+    unsigned told = 0;
+    uint64_t t[GRID];
+    mpq_t score[GRID], least[GRID], divisor[GRID], cap;
+    struct score_grid g = {GRID, t, divisor, cap};
+    mpq_init(cap);
+    mpq_set_ui(cap, 1000, 1);
+    for (unsigned j = 0; j < GRID; j++) {
+        mpq_inits(score[j], least[j], divisor[j], NULL);
+        t[j] = (uint64_t)2 << j;
+        mpq_set_ui(divisor[j], 5 * 66 * t[j], 2 * 64);
+        mpq_canonicalize(divisor[j]);
+    }
+    for (unsigned i = 0; i < test_size(300); i++) {
+        struct listing l = {0};
+        struct mem m;
+        struct pack *p, *q;
+        struct err err;
+        bool some;
+        make(&l.all, 2 + i % 2, false);
+        l.all.in.ids = l.all.ids, l.all.in.weight = l.all.weight;
+        mem_init(&m, 0);
+        assert_int_equal(pack_open(&m, &l.all.in, NULL, &p, &err), OK);
+        assert_int_equal(entity_scores(p, 2, &g, score, &err), OK);
+        l.loads = p;
+        list_above(&l, 1 << below(6));
+        struct pack_options opt = {.lower = lower, .from = &l};
+        assert_int_equal(pack_open(&m, &l.now.in, &opt, &q, &err), OK);
+        for (unsigned j = GRID; j-- > 0;) {
+            assert_int_equal(
+                entity_least(q, &g, j, l.all.in.entities, least, &some, &err),
+                OK);
+            assert_int_equal(some, 2 * t[j] >= l.now.in.floor);
+            for (unsigned k = 0; some && k <= j; k++) {
+                assert_true(mpq_cmp(least[k], score[k]) <= 0);
+                told += mpq_sgn(least[k]) > 0;
+            }
+        }
+        assert_int_equal(l.times, 0);
+        pack_close(q);
+        pack_close(p);
+    }
+    assert_true(told > test_size(300));
+    for (unsigned j = 0; j < GRID; j++)
+        mpq_clears(score[j], least[j], divisor[j], NULL);
+    mpq_clear(cap);
+}
+
 static enum status work(struct mem *m, void *with, struct err *err)
 {
     struct pack *p;
@@ -421,6 +476,7 @@ int main(void)
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(light_owners_may_be_unnamed),
         cmocka_unit_test(floors_are_lowered),
+        cmocka_unit_test(bounds_lie_below_the_scores),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
