@@ -212,14 +212,49 @@ static enum status noise_for(const struct guarantee *g, uint64_t t,
 }
 
 /* PRIVACY: T; 64 T (1 + 1/64) on the lattice; of vectors, 2 T where an entity
- * is changed, and 2 T^2 for the square (claim 14). */
+ * is changed, and 2 T^2 for the square; twice as much where an entity may have
+ * a part of another one's results (claim 14). */
 enum status elect_noise(const struct election *e, unsigned j, struct noise *out,
                         struct err *err)
 {
     unsigned long times = e->q.exact ? 1 : ELECT_ETA + 1;
-    bool twice = e->q.vector && e->q.change;
-    return noise_for(&e->answer, e->grid[j], twice ? 2 * times : times,
-                     twice ? 2 * times * times : times * times, out, err);
+    unsigned long ways =
+        e->q.vector ? (e->q.change ? 2UL : 1UL) * (e->q.nested ? 2 : 1) : 1;
+    return noise_for(&e->answer, e->grid[j], ways * times, ways * times * times,
+                     out, err);
+}
+
+/* PRIVACY: claim 16. Of a vector, keys that vanish have T in all, 2 T where two
+ * entities that have parts of others' results are exchanged; `order` entities
+ * as often. Elected each for itself, an entity has one key, with T at most,
+ * and the keys of `order` entities share delta. */
+enum status elect_key_threshold(const struct election *e, unsigned j,
+                                mpq_srcptr delta, mpz_t out, struct err *err)
+{
+    struct noise n;
+    mpz_t mass, keys;
+    mpq_t share;
+    mpz_init_set_ui(mass, e->grid[j]);
+    mpz_mul_ui(mass, mass, e->q.order);
+    mpz_init_set_ui(keys, 1);
+    mpq_init(share);
+    mpq_set(share, delta);
+    noise_init(&n);
+    if (e->q.vector) {
+        mpz_mul_ui(mass, mass, e->q.nested && e->q.change ? 2 : 1);
+        mpz_set(keys, mass);
+    } else {
+        multiply(share, 1, e->q.order);
+    }
+    enum status st = e->q.owners == 1 && !e->concentrated
+                         ? elect_noise(e, j, &n, err)
+                         : err_internal(err, "elect_key_threshold");
+    if (st == OK)
+        st = noise_threshold(&n, mass, keys, share, out, err);
+    noise_fini(&n);
+    mpq_clear(share);
+    mpz_clears(mass, keys, NULL);
+    return st;
 }
 
 bool elect_tells_lost(const struct election *e)

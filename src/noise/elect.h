@@ -27,6 +27,7 @@ struct elect_question {
     unsigned order;  /* entities in which neighbours differ, at least 1 */
     bool change;     /* they are changed, not inserted or deleted */
     bool vector;     /* one owner: groups, an entity's vector has norm T */
+    bool nested;     /* an entity may have a part of another one's results */
     mpq_srcptr lost; /* share of the price for elect_lost, below 1; NULL: none.
                         Read by elect_plan only */
 };
@@ -67,10 +68,38 @@ enum status elect_draw(const struct election *e, const mpq_t *scores,
                        struct entropy *rng, unsigned *out,
                        struct err *err) WARN_UNUSED;
 
+/*
+ * The same law where scores of the smallest thresholds are not known: grid
+ * value j below `known` scores at least least[j], and is asked for only if it
+ * would be elected by that (claim 12).
+ */
+struct elect_lazy {
+    const mpq_t *scores; /* n; those from `known` on are read */
+    unsigned known;
+    const mpq_t *least;
+    enum status (*ask)(void *ctx, unsigned j, mpq_t out, struct err *err);
+    void *ctx;
+};
+enum status elect_draw_lazily(const struct election *e,
+                              const struct elect_lazy *s, struct entropy *rng,
+                              unsigned *out, struct err *err) WARN_UNUSED;
+/* Is each below `known` elected with a probability below e^-10 at most, if j
+ * scores at least least[j]? For speed alone. */
+bool elect_enough(const struct election *e, const mpq_t *scores, unsigned known,
+                  const mpq_t *least);
+
 /* The noise of the answer at grid value j, in units of 1/elect_lattice. */
 enum status elect_noise(const struct election *e, unsigned j, struct noise *out,
                         struct err *err) WARN_UNUSED;
 unsigned elect_lattice(const struct election *e);
+/*
+ * The threshold that hides keys of groups which only one of two neighbours has
+ * (claim 16), for the noise at j: of vectors (`vector`), or of one group of
+ * several that are elected each for itself, an entity being in one of them.
+ */
+enum status elect_key_threshold(const struct election *e, unsigned j,
+                                mpq_srcptr delta, mpz_t out,
+                                struct err *err) WARN_UNUSED;
 /* value: m(T) as above. */
 enum status elect_answer(const struct election *e, unsigned j,
                          const struct secret_rat *value, struct entropy *rng,

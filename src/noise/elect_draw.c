@@ -8,6 +8,10 @@
  * Under zCDP the exponential mechanism itself, by rejection: its better price
  * of e1^2/8 is proved for it alone.
  * Cost: at most one trial for each grid value, or as many in the mean.
+ *
+ * Scores of small thresholds may be unknown but for a lower bound: a trial is
+ * then made with the bound, and only if it passes, with a probability that does
+ * not matter, the score is asked for and a second trial made with the rest.
  */
 #include "noise/elect.h"
 
@@ -15,56 +19,126 @@
 #include "num/secret.h"
 
 /* With random bytes more tries are needed with probability below 2^-1000. */
-enum { TRIES_MAX = 1 << 17 };
+enum { TRIES_MAX = 1 << 17, ENOUGH = 10 };
 
 struct ballot {
+    const struct election *e;
+    const struct elect_lazy *s;
     unsigned n;
-    mpq_t x[ELECT_GRID_MAX];
+    mpq_t x[ELECT_GRID_MAX]; /* less `from`; of unknown ones at least that */
+    mpq_t from;              /* the least exponent */
 };
 
-/* x_j = lambda max(0, j - flat) + e1 min(cap, score_j) */
-void elect_exponent(const struct election *e, const mpq_t *scores, unsigned j,
-                    mpq_t out)
+/* x_j = lambda max(0, j - flat) + e1 min(cap, score) */
+static void exponent(const struct election *e, mpq_srcptr score, unsigned j,
+                     mpq_t out)
 {
     mpq_t prior;
     mpq_init(prior);
-    bool capped = mpq_sgn(e->cap) > 0 && mpq_cmp(scores[j], e->cap) > 0;
-    mpq_mul(out, capped ? e->cap : scores[j], e->e1);
+    bool capped = mpq_sgn(e->cap) > 0 && mpq_cmp(score, e->cap) > 0;
+    mpq_mul(out, capped ? e->cap : score, e->e1);
     mpq_set_ui(prior, j > e->flat ? j - e->flat : 0, 1);
     mpq_mul(prior, prior, e->lambda);
     mpq_add(out, out, prior);
     mpq_clear(prior);
 }
 
-static void ballot_init(struct ballot *b, const struct election *e,
-                        const mpq_t *scores)
+void elect_exponent(const struct election *e, const mpq_t *scores, unsigned j,
+                    mpq_t out)
 {
-    unsigned least = 0;
-    b->n = e->n;
+    exponent(e, scores[j], j, out);
+}
+
+/* The least exponent of those that are known. */
+static void least_known(const struct election *e, const mpq_t *scores,
+                        unsigned known, mpq_t out)
+{
+    mpq_t x;
+    mpq_init(x);
+    for (unsigned j = known; j < e->n; j++) {
+        exponent(e, scores[j], j, x);
+        if (j == known || mpq_cmp(x, out) < 0)
+            mpq_set(out, x);
+    }
+    mpq_wipe_clear(x);
+}
+
+bool elect_enough(const struct election *e, const mpq_t *scores, unsigned known,
+                  const mpq_t *least)
+{
+    mpq_t x, from;
+    bool enough = known < e->n;
+    if (!enough)
+        return false;
+    mpq_inits(x, from, NULL);
+    least_known(e, scores, known, from);
+    for (unsigned j = 0; enough && j < known; j++) {
+        exponent(e, least[j], j, x);
+        mpq_sub(x, x, from);
+        enough = mpq_cmp_ui(x, ENOUGH, 1) >= 0;
+    }
+    mpq_wipe_clear(x);
+    mpq_wipe_clear(from);
+    return enough;
+}
+
+static void ballot_init(struct ballot *b, const struct election *e,
+                        const struct elect_lazy *s)
+{
+    *b = (struct ballot){.e = e, .s = s, .n = e->n};
+    mpq_init(b->from);
+    least_known(e, s->scores, s->known, b->from);
     for (unsigned j = 0; j < b->n; j++) {
         mpq_init(b->x[j]);
-        elect_exponent(e, scores, j, b->x[j]);
-        if (mpq_cmp(b->x[j], b->x[least]) < 0)
-            least = j;
+        exponent(e, j < s->known ? s->least[j] : s->scores[j], j, b->x[j]);
+        mpq_sub(b->x[j], b->x[j], b->from);
     }
-    mpq_t from;
-    mpq_init(from);
-    mpq_set(from, b->x[least]);
-    for (unsigned j = 0; j < b->n; j++)
-        mpq_sub(b->x[j], b->x[j], from);
-    mpq_wipe_clear(from);
 }
 
 static void ballot_fini(struct ballot *b)
 {
     for (unsigned j = 0; j < b->n; j++)
         mpq_wipe_clear(b->x[j]);
+    mpq_wipe_clear(b->from);
+}
+
+/* PRIVACY: the least exponent must be a known one, and bounds true. */
+static bool sound(const struct ballot *b)
+{
+    for (unsigned j = 0; j < b->n; j++)
+        if (mpq_sgn(b->x[j]) < 0)
+            return false;
+    return true;
+}
+
+static enum status flip(mpq_srcptr x, struct draw *d, bool *out)
+{
+    return draw_exp(d, mpq_numref(x), mpq_denref(x), out);
+}
+
+/* exp(-x) = exp(-bound) exp(-(x - bound)) */
+static enum status ask_rest(const struct ballot *b, unsigned j, struct draw *d,
+                            bool *out)
+{
+    mpq_t x, score;
+    mpq_inits(x, score, NULL);
+    enum status st = b->s->ask(b->s->ctx, j, score, d->err);
+    exponent(b->e, score, j, x);
+    mpq_sub(x, x, b->from);
+    mpq_sub(x, x, b->x[j]);
+    if (st == OK)
+        st = mpq_sgn(x) < 0 ? err_internal(d->err, "elect: a bound was wrong")
+                            : flip(x, d, out);
+    mpq_wipe_clear(x);
+    mpq_wipe_clear(score);
+    return st;
 }
 
 static enum status try_one(const struct ballot *b, unsigned j, struct draw *d,
                            bool *out)
 {
-    return draw_exp(d, mpq_numref(b->x[j]), mpq_denref(b->x[j]), out);
+    TRY(flip(b->x[j], d, out));
+    return *out && j < b->s->known ? ask_rest(b, j, d, out) : OK;
 }
 
 /* The one with the least exponent passes for certain, so somebody does. */
@@ -104,17 +178,28 @@ static enum status reject(const struct ballot *b, struct entropy *rng,
     return draw_stuck(&d);
 }
 
-enum status elect_draw(const struct election *e, const mpq_t *scores,
-                       struct entropy *rng, unsigned *out, struct err *err)
+enum status elect_draw_lazily(const struct election *e,
+                              const struct elect_lazy *s, struct entropy *rng,
+                              unsigned *out, struct err *err)
 {
     struct ballot b;
     struct draw d;
+    if (s->known >= e->n)
+        return err_internal(err, "elect_draw");
     draw_begin(&d, rng, err);
-    ballot_init(&b, e, scores);
-    enum status st = e->concentrated ? reject(&b, rng, out, err)
-                                     : permute_and_flip(&b, &d, out);
+    ballot_init(&b, e, s);
+    enum status st = !sound(&b)        ? err_internal(err, "elect_draw")
+                     : e->concentrated ? reject(&b, rng, out, err)
+                                       : permute_and_flip(&b, &d, out);
     ballot_fini(&b);
     return st;
+}
+
+enum status elect_draw(const struct election *e, const mpq_t *scores,
+                       struct entropy *rng, unsigned *out, struct err *err)
+{
+    struct elect_lazy all = {.scores = scores};
+    return elect_draw_lazily(e, &all, rng, out, err);
 }
 
 /* floor(by v + 1/2) */

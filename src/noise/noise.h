@@ -133,15 +133,20 @@ enum status noise_answer(const struct noise *n, const struct secret_int *count,
                          mpz_t out, struct err *err) WARN_UNUSED;
 
 /*
- * A differentially private upper estimate of S, by a draw of its own: the
- * total price is that of the answer plus epsilon2 (epsilon2^2/2 of rho). It
- * is below S with probability at most `miss`, which is public. Multiply it by
- * the quantiles of noise_error to get an error bar.
+ * A differentially private estimate of S, by a draw of its own: the total price
+ * is that of the answer plus epsilon2 (epsilon2^2/2 of rho). It is in the
+ * middle: too large as often as too small, ln S being off by a Laplace variable
+ * of scale beta/epsilon2. The upper one is the same draw raised by a public
+ * factor, and below S with probability at most `miss`. Multiply them by the
+ * quantiles of noise_error to get an error bar.
  */
+struct scale_estimate {
+    double middle, upper; /* display */
+};
 enum status noise_release_scale(const struct noise *n,
                                 const struct secret_rat *s, mpq_srcptr epsilon2,
                                 mpq_srcptr miss, struct entropy *rng,
-                                double *out_upper, /* display */
+                                struct scale_estimate *out,
                                 struct err *err) WARN_UNUSED;
 
 /* For display: standard deviation and P(|noise| <= q) quantiles, in units of

@@ -1,13 +1,13 @@
 /*
- * A private upper estimate of the secret scale S, for error bars.
+ * A private estimate of the secret scale S, for error bars.
  *
  * ln S changes by at most beta between neighbours. On the public grid of step
  * beta/16 its index ceil(16 ln S / beta) changes by at most 16, so the index
  * plus discrete Laplace noise of scale 16/epsilon2 is epsilon2-DP (PROOF.md,
- * claim 7). A public shift makes it an upper estimate but with probability
- * `miss`. PRIVACY: the index is exact, decided by enclosures that are refined
- * until they agree, because a rounding that depends on the machine would not
- * be a function of S.
+ * claim 7). As it is, it lies in the middle; a public shift makes it an upper
+ * estimate but with probability `miss`. PRIVACY: the index is exact, decided by
+ * enclosures that are refined until they agree, because a rounding that depends
+ * on the machine would not be a function of S.
  */
 #include "noise/calibrate.h"
 #include "noise/sampler.h"
@@ -95,8 +95,7 @@ static double grid_value(mpz_srcptr steps, mpq_srcptr beta) /* display */
 enum status noise_release_scale(const struct noise *n,
                                 const struct secret_rat *s, mpq_srcptr epsilon2,
                                 mpq_srcptr miss, struct entropy *rng,
-                                double *out_upper, /* display */
-                                struct err *err)
+                                struct scale_estimate *out, struct err *err)
 {
     if (!n->smooth || mpq_sgn(secret_rat_open(s)) <= 0)
         return err_internal(err, "noise_release_scale");
@@ -118,9 +117,10 @@ enum status noise_release_scale(const struct noise *n,
                                      x);
     if (st == OK) {
         mpz_add(index, index, x);
+        out->middle = grid_value(index, n->scale_beta); /* display */
         shift_for(scale, miss, x);
         mpz_add(index, index, x);
-        *out_upper = grid_value(index, n->scale_beta);
+        out->upper = grid_value(index, n->scale_beta); /* display */
     }
     mpz_wipe_clear(index);
     mpz_wipe_clear(x);

@@ -36,6 +36,14 @@ void secret_int_set_u128(struct secret_int *s, u128 v)
     mpz_set_u128(s->hidden_, v);
 }
 
+void secret_int_set_signed(struct secret_int *s, u128 v)
+{
+    bool below = v >> 127;
+    secret_int_set_u128(s, below ? -v : v);
+    if (below)
+        mpz_neg(s->hidden_, s->hidden_);
+}
+
 void secret_rat_init(struct secret_rat *s)
 {
     mpq_init(s->hidden_);

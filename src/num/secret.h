@@ -24,6 +24,8 @@ struct secret_rat {
 void secret_int_init(struct secret_int *s);
 void secret_int_fini(struct secret_int *s); /* wipes */
 void secret_int_set_u128(struct secret_int *s, u128 v);
+/* The two's complement of 128 bits. */
+void secret_int_set_signed(struct secret_int *s, u128 v);
 
 void secret_rat_init(struct secret_rat *s);
 void secret_rat_fini(struct secret_rat *s); /* wipes */

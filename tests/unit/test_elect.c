@@ -292,6 +292,113 @@ static void sampler_follows_its_law(void **state)
     }
 }
 
+struct asked {
+    const struct toy *t;
+    unsigned times;
+};
+
+static enum status tell_score(void *ctx, unsigned j, mpq_t out, struct err *err)
+{
+    struct asked *a = ctx;
+    (void)err;
+    a->times++;
+    mpq_set(out, a->t->score[j]);
+    return OK;
+}
+
+static double fit_lazily(const struct toy *t, const struct elect_lazy *s,
+                         const double *law, unsigned draws, uint64_t seed)
+{
+    double count[ELECT_LAW_MAX] = {0};
+    struct scripted bits;
+    struct entropy *rng = scripted_seed(&bits, seed);
+    struct err err;
+    for (unsigned i = 0; i < draws; i++) {
+        unsigned j;
+        assert_int_equal(elect_draw_lazily(&t->e, s, rng, &j, &err), OK);
+        count[j]++;
+    }
+    return stat_chi2(count, law, t->n, draws);
+}
+
+static void bounds_open(mpq_t *least, unsigned v)
+{
+    for (unsigned j = 0; j < 3; j++) {
+        mpq_init(least[j]);
+        mpq_set_ui(least[j], v, 1);
+    }
+}
+
+static void bounds_close(mpq_t *least)
+{
+    for (unsigned j = 0; j < 3; j++)
+        mpq_clear(least[j]);
+}
+
+/* The law is that of all scores, whatever is known of the first three: with a
+ * bound that is passed often, so that they are asked for. A sampler that took
+ * the bound for the score would be seen. */
+static void unknown_scores_have_the_same_law(void **state)
+{
+    (void)state;
+    static const char *const scores[] = {"2", "3/2", "5/4", "1", "1/2", "1/4"};
+    unsigned draws = (unsigned)test_size(60000);
+    for (int zcdp = 0; zcdp < 2; zcdp++) {
+        struct toy t;
+        struct asked a = {&t, 0};
+        double law[12];
+        mpq_t least[3];
+        bounds_open(least, 1);
+        toy_open(&t, scores, 6, "1", "1/10");
+        t.e.concentrated = zcdp;
+        toy_law(&t, !zcdp, law);
+        struct elect_lazy s = {t.score, 3, least, tell_score, &a};
+        assert_true(fit_lazily(&t, &s, law, draws, 5) > 1e-4);
+        assert_true(a.times > draws / 100);
+        for (unsigned j = 0; j < 3; j++)
+            mpq_set(t.score[j], least[j]);
+        if (draws >= 60000)
+            assert_true(fit_lazily(&t, &s, law, draws, 6) < 1e-6);
+        bounds_close(least);
+        toy_close(&t);
+    }
+}
+
+/* A bound that lies below the least exponent, or above the score it bounds. */
+static void wrong_bounds_are_errors(void **state)
+{
+    (void)state;
+    static const char *const scores[] = {"2", "3/2", "5/4", "1", "1/2", "1/4"};
+    struct scripted bits;
+    struct entropy *rng = scripted_seed(&bits, 7);
+    struct toy t;
+    struct asked a = {&t, 0};
+    struct err err;
+    mpq_t least[3];
+    unsigned j;
+    bounds_open(least, 0);
+    toy_open(&t, scores, 6, "1", "1/10");
+    struct elect_lazy s = {t.score, 3, least, tell_score, &a};
+    assert_int_equal(elect_draw_lazily(&t.e, &s, rng, &j, &err), E_INTERNAL);
+    s.known = 6;
+    assert_int_equal(elect_draw_lazily(&t.e, &s, rng, &j, &err), E_INTERNAL);
+    s.known = 3;
+    bounds_close(least);
+    bounds_open(least, 3);
+    enum status st = OK;
+    for (unsigned i = 0; i < 2000 && st == OK; i++)
+        st = elect_draw_lazily(&t.e, &s, rng, &j, &err);
+    assert_int_equal(st, E_INTERNAL);
+    assert_false(elect_enough(&t.e, t.score, 3, least));
+    bounds_close(least);
+    bounds_open(least, 30);
+    assert_true(elect_enough(&t.e, t.score, 3, least));
+    mpq_set_ui(least[1], 1, 1);
+    assert_false(elect_enough(&t.e, t.score, 3, least));
+    bounds_close(least);
+    toy_close(&t);
+}
+
 static void guesses_flatten_the_prior(void **state)
 {
     (void)state;
@@ -433,6 +540,8 @@ int main(void)
         cmocka_unit_test(prices_in_rho),
         cmocka_unit_test(toys_to_twelve_digits),
         cmocka_unit_test(sampler_follows_its_law),
+        cmocka_unit_test(unknown_scores_have_the_same_law),
+        cmocka_unit_test(wrong_bounds_are_errors),
         cmocka_unit_test(guesses_flatten_the_prior),
         cmocka_unit_test(scales),
         cmocka_unit_test(answers_are_whole),

@@ -420,9 +420,9 @@ static void released_scale_is_smooth(void **state)
     set(eps, "0.1");
     set(miss, "0.05");
     set(grow, "1.18136041286564"); /* e^(1/6), rounded down */
-    unsigned below = 0;
+    unsigned below = 0, under = 0;
     for (unsigned k = 0; k < 400; k++) {
-        double first, second;
+        struct scale_estimate first, second;
         mpq_set_ui(q, 1 + k * k * 17, 1 + k % 13);
         mpq_canonicalize(q);
         secret_rat_set(&s, q);
@@ -430,18 +430,20 @@ static void released_scale_is_smooth(void **state)
                                              scripted_seed(&script, k), &first,
                                              NULL),
                          OK);
-        below += first < mpq_get_d(q);
+        below += first.upper < mpq_get_d(q);
+        under += first.middle < mpq_get_d(q);
         mpq_mul(q, q, grow);
         secret_rat_set(&s, q);
         assert_int_equal(noise_release_scale(&n, &s, eps, miss,
                                              scripted_seed(&script, k), &second,
                                              NULL),
                          OK);
-        double steps = log(second / first) * 6 * 16;
+        double steps = log(second.upper / first.upper) * 6 * 16;
         assert_true(steps > -1e-6 && steps < 16 + 1e-6);
     }
     assert_true(below <= 40); /* 20 expected */
     assert_true(below >= 5);
+    assert_true(under >= 150 && under <= 250); /* in the middle */
     mpq_clears(eps, miss, q, grow, NULL);
     secret_rat_fini(&s);
     noise_fini(&n);
