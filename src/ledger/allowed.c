@@ -118,22 +118,25 @@ static enum status compare(struct ledger *l, sqlite3_stmt *st,
 
 enum status dataset_price(struct ledger *l, struct str name,
                           const struct account *acc, const struct price *p,
-                          struct err *err)
+                          const struct price *other, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    mpq_t asked;
+    mpq_t asked, more;
     TRY(check_digits(p, err));
     TRY(db_prepare(l->db,
                    "SELECT least_price, most_price FROM dataset WHERE name = ?",
                    &st, err));
     db_bind(st, 1, name);
     TRY(db_step(l->db, st, &row, err));
-    mpq_init(asked);
+    mpq_inits(asked, more, NULL);
     compose_amount(acc->composition, p, asked);
+    if (other)
+        compose_amount(acc->composition, other, more);
+    mpq_add(asked, asked, more);
     enum status s =
         row ? compare(l, st, acc, asked, err) : account_missing(name, err);
-    mpq_clear(asked);
+    mpq_clears(asked, more, NULL);
     sqlite3_finalize(st);
     return s;
 }

@@ -107,6 +107,22 @@ static enum status one_question(const struct ledger_charge *c, size_t n,
     return good ? OK : err_internal(err, "ledger_hold");
 }
 
+/* PRIVACY: every hold costs the least price at least, which bounds how many
+ * there are; a half that is alone (the other is stored) is a price of its own.
+ */
+static const struct price *other_half(const struct ledger_charge *c, size_t n,
+                                      size_t i)
+{
+    size_t before = 0; /* halves in a row before this one */
+    while (before < i && c[i - before - 1].price->half)
+        before++;
+    if (!c[i].price->half)
+        return NULL;
+    if (before % 2)
+        return c[i - 1].price;
+    return i + 1 < n && c[i + 1].price->half ? c[i + 1].price : NULL;
+}
+
 /* PRIVACY: both accounts must suffice, for all counts together. */
 static enum status try_prices(struct ledger *l, const struct ledger_charge *c,
                               size_t n, struct accounts *x, struct err *err)
@@ -118,7 +134,8 @@ static enum status try_prices(struct ledger *l, const struct ledger_charge *c,
     TRY(dataset_admits(l, r->dataset, r->analyst, err));
     for (size_t i = 0; i < n; i++) {
         TRY(compose_check(&x->all, c[i].price, err));
-        TRY(dataset_price(l, r->dataset, &x->all, c[i].price, err));
+        TRY(dataset_price(l, r->dataset, &x->all, c[i].price,
+                          other_half(c, n, i), err));
     }
     if (r->analyst.n)
         TRY(account_load(l, r->dataset, r->analyst, &x->own, err));
@@ -153,6 +170,54 @@ void charge_bind(sqlite3_stmt *st, struct arena *a,
     db_bind_rat(st, 8, a, p->epsilon);
     db_bind_rat(st, 9, a, p->delta);
     db_bind_rat(st, 10, a, p->rho);
+}
+
+#define SAME                                                                   \
+    "SELECT 1 FROM charged JOIN hold ON hold.number = charged.hold WHERE"      \
+    " charged.dataset = ? AND charged.analyst = ? AND source = ?"              \
+    " AND query = ? AND mechanism = ? AND settings = ? AND version = ?"        \
+    " AND epsilon = ? AND delta = ? AND rho = ? AND "
+
+/* Is there a charge for the very same, in the state that `sql` names? */
+static enum status same(struct ledger *l, struct arena *a, const char *sql,
+                        const struct ledger_charge *c, bool *out,
+                        struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    TRY(db_prepare(l->db, sql, &st, err));
+    charge_bind(st, a, c->request, c->price);
+    TRY(db_step(l->db, st, out, err));
+    sqlite3_finalize(st);
+    return OK;
+}
+
+/* Within the transaction: two that ask at once cannot both miss the other. */
+static enum status only_once(struct ledger *l, struct arena *a,
+                             const struct ledger_charge *c, size_t n,
+                             struct err *err)
+{
+    bool there = false;
+    for (size_t i = 0; !there && i < n; i++)
+        if (c[i].once)
+            TRY(same(l, a,
+                     SAME "(charged.state = 'committed' OR"
+                          " hold.state = 'open') LIMIT 1",
+                     &c[i], &there, err));
+    return there ? err_set(err, E_ON_ITS_WAY,
+                           "the same question is being answered")
+                 : OK;
+}
+
+enum status ledger_on_its_way(struct ledger *l, struct arena *a,
+                              const struct ledger_charge *charges, size_t n,
+                              bool *out, struct err *err)
+{
+    *out = false;
+    TRY(queue_sweep(l, err));
+    for (size_t i = 0; !*out && i < n; i++)
+        TRY(same(l, a, SAME "hold.state = 'open' LIMIT 1", &charges[i], out,
+                 err));
+    return OK;
 }
 
 static enum status insert_hold(struct ledger *l, const struct ledger_request *r,
@@ -216,6 +281,7 @@ static enum status hold(struct ledger *l, struct arena *a,
 {
     const struct ledger_request *r = c[0].request;
     struct str text;
+    TRY(only_once(l, a, c, n, err));
     TRY(try_prices(l, c, n, x, err));
     TRY(dataset_bind(l, a, r->dataset, policy, false, err));
     TRY(insert_hold(l, r, &h->number, err));

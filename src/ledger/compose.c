@@ -20,6 +20,7 @@ enum { PRECISION = 192, MAX_BITS = 4096, GRID_BITS = 1024 };
 void price_init(struct price *p)
 {
     mpq_inits(p->epsilon, p->delta, p->rho, NULL);
+    p->half = false;
 }
 
 void price_fini(struct price *p)

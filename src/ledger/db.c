@@ -124,8 +124,10 @@ void db_bind_rat(sqlite3_stmt *st, int i, struct arena *a, mpq_srcptr v)
 /* Sums may be longer than what rat_read takes from users. */
 static bool read_fraction(const char *text, mpq_t out)
 {
-    if (mpq_set_str(out, text, 10) || !mpz_sgn(mpq_denref(out)))
+    if (mpq_set_str(out, text, 10) || !mpz_sgn(mpq_denref(out))) {
+        mpq_set_ui(out, 0, 1); /* never a number that cannot be used */
         return false;
+    }
     mpq_canonicalize(out);
     return true;
 }

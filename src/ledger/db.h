@@ -171,6 +171,7 @@ enum status dataset_book(struct ledger *l, struct arena *a, struct str name,
 /* E_PRICE. */
 enum status dataset_price(struct ledger *l, struct str name,
                           const struct account *acc, const struct price *p,
+                          const struct price *other,
                           struct err *err) WARN_UNUSED;
 /* E_UNKNOWN_ANALYST. */
 enum status dataset_admits(struct ledger *l, struct str name,

@@ -48,6 +48,9 @@ enum composition { COMPOSE_SUM, COMPOSE_ZCDP };
 /* What a count costs. zCDP releases cost rho; the others epsilon, delta. */
 struct price {
     mpq_t epsilon, delta, rho;
+    /* One of two numbers that are one answer (AVG). Next to its other half the
+     * two are held against the least and the most price together. */
+    bool half;
 };
 void price_init(struct price *p);
 void price_fini(struct price *p);
@@ -70,6 +73,8 @@ struct ledger_request {
 struct ledger_charge {
     const struct ledger_request *request;
     const struct price *price;
+    /* Not charged again where the same is held or answered already. */
+    bool once;
 };
 
 /* Position in the chain of events, and its hash (lower case hexadecimal). */
@@ -146,7 +151,8 @@ enum status ledger_afford(struct ledger *l, const struct ledger_charge *charges,
 /*
  * Reserves the prices of n counts of one question (same data set and analyst),
  * durably, all or none. E_BUDGET with spent, asked and remaining; E_PRICE,
- * E_UNKNOWN_ANALYST, E_POLICY_CHANGED, E_LOCKED; nothing changed then. The
+ * E_UNKNOWN_ANALYST, E_POLICY_CHANGED, E_LOCKED; E_ON_ITS_WAY if one that is to
+ * be charged once is held or answered already; nothing changed then. The
  * hold lives in `a` and until the ledger is closed; a hold that is neither
  * committed nor locked until then is one whose process is gone.
  */
@@ -154,6 +160,11 @@ enum status ledger_hold(struct ledger *l, struct arena *a,
                         const struct ledger_charge *charges, size_t n,
                         const struct ledger_policy *policy,
                         struct ledger_hold **out, struct err *err) WARN_UNUSED;
+/* Is one of them held, and its question neither answered nor locked yet? Locks
+ * those whose process is gone. */
+enum status ledger_on_its_way(struct ledger *l, struct arena *a,
+                              const struct ledger_charge *charges, size_t n,
+                              bool *out, struct err *err) WARN_UNUSED;
 struct str ledger_hold_receipt(const struct ledger_hold *h, size_t i);
 uint64_t ledger_hold_number(const struct ledger_hold *h);
 size_t ledger_hold_counts(const struct ledger_hold *h);

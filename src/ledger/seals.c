@@ -187,6 +187,35 @@ static enum status insert_seal(struct ledger *l, struct arena *a,
     return chain_add(l, a, "seal", text, NULL, err);
 }
 
+static enum status used(struct str version, struct err *err)
+{
+    err_set(err, E_VALUE, "version \"%.*s\" is sealed with other content",
+            PSTR(version));
+    err_hint(err, "Give the new content a name of its own.");
+    return E_VALUE;
+}
+
+/* Has another source of the data set the name for other content? A sealed copy
+ * and what it was made from are different bytes, so one of each may share it.
+ */
+static enum status free_elsewhere(struct ledger *l, struct arena *a,
+                                  const struct ledger_seal *s, struct err *err)
+{
+    const struct str args[] = {s->dataset, s->source, s->version,
+                               s->fingerprint, s->copy.n ? STR("1") : STR("0")};
+    struct ledger_seal have;
+    bool found = false;
+    if (!s->explicit_)
+        return OK;
+    TRY(get(l, a,
+            "SELECT dataset, source, version, fingerprint, constraints, copy,"
+            " at, explicit, valid FROM seal WHERE dataset = ? AND source <> ?"
+            " AND version = ? AND fingerprint <> ? AND explicit AND valid"
+            " AND (copy <> '') = CAST(? AS INTEGER) LIMIT 1",
+            args, 5, &have, &found, err));
+    return found ? used(s->version, err) : OK;
+}
+
 /* A version that failed may be sealed again, with other content; one that
  * passed is one content for good. The same content may be checked against
  * other constraints. */
@@ -197,12 +226,9 @@ static enum status put(struct ledger *l, struct arena *a,
     bool found = false;
     TRY(ledger_seal_get(l, a, s->dataset, s->source, s->version, &have, &found,
                         err));
-    if (found && have.valid && !str_eq(have.fingerprint, s->fingerprint)) {
-        err_set(err, E_VALUE, "version \"%.*s\" is sealed with other content",
-                PSTR(s->version));
-        err_hint(err, "Give the new content a name of its own.");
-        return E_VALUE;
-    }
+    if (found && have.valid && !str_eq(have.fingerprint, s->fingerprint))
+        return used(s->version, err);
+    TRY(free_elsewhere(l, a, s, err));
     if (found && str_eq(have.fingerprint, s->fingerprint) &&
         str_eq(have.constraints, s->constraints) &&
         str_eq(have.copy, s->copy) && have.valid == s->valid &&

@@ -45,8 +45,10 @@ static enum status add_bits(sqlite3_stmt *st, struct arena *a, struct str *out,
     if (s == OK)
         s = db_rat(st, 4, now, err);
     sb_init(&b, a);
-    mpq_add(now, now, before);
-    rat_print_decimal(&b, now, 2, true);
+    if (s == OK) {
+        mpq_add(now, now, before);
+        rat_print_decimal(&b, now, 2, true);
+    }
     mpq_clears(before, now, NULL);
     *out = sb_view(&b);
     return s != OK ? s : b.failed ? err_nomem(err) : OK;

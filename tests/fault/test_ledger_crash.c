@@ -42,7 +42,7 @@ static enum status hold_both(struct ledger *l, struct arena *a,
                              struct err *err)
 {
     struct ledger_policy policy = kit_policy();
-    const struct ledger_charge both[COUNTS] = {{r, p}, {r, p}};
+    const struct ledger_charge both[COUNTS] = {{r, p, false}, {r, p, false}};
     return ledger_hold(l, a, both, COUNTS, &policy, out, err);
 }
 

@@ -47,7 +47,7 @@ static inline enum status kit_hold(struct ledger *l, struct arena *a,
                                    struct ledger_hold **out, struct err *err)
 {
     struct ledger_policy policy = kit_policy();
-    struct ledger_charge c = {r, p};
+    struct ledger_charge c = {r, p, false};
     return ledger_hold(l, a, &c, 1, &policy, out, err);
 }
 

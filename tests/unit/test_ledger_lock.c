@@ -102,6 +102,42 @@ static bool spent_is(struct fixture *f, const char *eps)
 
 /* --- several counts ------------------------------------------------------- */
 
+/* Held or answered, it is not charged again; another price or analyst is. */
+static void charged_once(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    struct ledger_hold *h = NULL, *again = NULL;
+    struct ledger_policy policy = kit_policy();
+    bool open = false;
+    start(&f, "1");
+    assert_int_equal(hold(&f, "0.2", &h), OK);
+    struct ledger_charge once = {&ask, &f.p, true};
+    for (int answered = 0; answered < 2; answered++) {
+        assert_int_equal(
+            ledger_hold(f.l, &f.arena, &once, 1, &policy, &again, &f.err),
+            E_ON_ITS_WAY);
+        assert_true(spent_is(&f, "0.2"));
+        assert_int_equal(
+            ledger_on_its_way(f.l, &f.arena, &once, 1, &open, &f.err), OK);
+        assert_int_equal(open, !answered);
+        if (!answered)
+            assert_int_equal(ledger_commit(h, &STR("{}"), &f.err), OK);
+    }
+    assert_int_equal(rat_read(STR("0.3"), "e", f.p.epsilon, &f.err), OK);
+    assert_int_equal(
+        ledger_hold(f.l, &f.arena, &once, 1, &policy, &again, &f.err), OK);
+    assert_true(spent_is(&f, "0.5"));
+    assert_int_equal(ledger_lock(again, STR("lost"), &f.err), OK);
+    assert_int_equal(ledger_on_its_way(f.l, &f.arena, &once, 1, &open, &f.err),
+                     OK);
+    assert_false(open);
+    assert_int_equal(
+        ledger_hold(f.l, &f.arena, &once, 1, &policy, &again, &f.err),
+        E_LOCKED);
+    stop(&f);
+}
+
 static void all_counts_or_none(void **unused)
 {
     (void)unused;
@@ -115,7 +151,7 @@ static void all_counts_or_none(void **unused)
     assert_int_equal(hold(&f, "0.6", &h), OK);
     assert_int_equal(ledger_commit(h, &STR("{}"), &f.err), OK);
     assert_int_equal(rat_read(STR("0.3"), "e", f.p.epsilon, &f.err), OK);
-    struct ledger_charge two[] = {{&ask, &f.p}, {&other, &f.p}};
+    struct ledger_charge two[] = {{&ask, &f.p, false}, {&other, &f.p, false}};
     assert_int_equal(ledger_afford(f.l, two, 2, &policy, &f.err), E_BUDGET);
     assert_int_equal(ledger_hold(f.l, &f.arena, two, 2, &policy, &h, &f.err),
                      E_BUDGET);
@@ -449,7 +485,7 @@ static void grants_leave_the_conversion(void **unused)
 static enum status hold_under(struct fixture *f, const struct ledger_policy *p,
                               struct ledger_hold **out)
 {
-    struct ledger_charge c = {&ask, &f->p};
+    struct ledger_charge c = {&ask, &f->p, false};
     mpq_set_ui(f->p.epsilon, 1, 100);
     enum status s = ledger_hold(f->l, &f->arena, &c, 1, p, out, &f->err);
     return s == OK ? ledger_commit(*out, &STR("{}"), &f->err) : s;
@@ -522,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_counts_or_none),
+        cmocka_unit_test(charged_once),
         cmocka_unit_test(a_lock_is_for_everybody),
         cmocka_unit_test(questions_end_in_order),
         cmocka_unit_test(the_gone_are_locked),
