@@ -155,6 +155,11 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
                           struct err *err)
 {
     *out = NULL;
+    if (q->weight.on) {
+        err_set(err, E_UNSUPPORTED, "the database does not add up sums");
+        err_hint(err, "Use --engine embedded, or leave it out.");
+        return E_UNSUPPORTED;
+    }
     TRY(check_tables(src, q, err));
     TRY(check_rowids(q, err));
     if (exact)

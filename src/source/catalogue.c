@@ -130,7 +130,7 @@ bool source_is_server(const struct source *src)
 
 bool source_has_files(const struct source *src)
 {
-    bool any = src->sqlite != NULL;
+    bool any = src->sqlite || src->duckdb || src->parquet;
     for (size_t i = 0; i < src->tables.n; i++)
         any |= src->tables.p[i].kind == SRC_FILE;
     return any;

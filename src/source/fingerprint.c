@@ -18,6 +18,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
@@ -108,22 +109,44 @@ static enum status hash_file(const struct src_table *t, struct source_hash *out,
     return OK;
 }
 
-/* One for each delimited file, in the order of the tables, then SQLite's. */
+static enum status hash_duckdb(struct source *src, const struct src_table *t,
+                               struct source_hash *out, struct err *err)
+{
+    struct sha256 h;
+    sha256_init(&h);
+    enum status s =
+        t ? duckdb_hash_parquet(t, &h, err) : duckdb_hash(src, &h, err);
+    sha256_end(&h, out->bytes);
+    return s;
+}
+
+/* The file of a table, or its files; not of a table in a database. */
+static bool is_file(const struct src_table *t)
+{
+    return t->kind == SRC_FILE || t->parquet;
+}
+
+/* One for each table of files, in the order of the tables, then of the
+ * database that is a file. */
 static enum status hash_all(struct source *src, struct source_hash *each,
                             struct err *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < src->tables.n; i++)
-        if (src->tables.p[i].kind == SRC_FILE)
+        if (src->tables.p[i].parquet)
+            TRY(hash_duckdb(src, &src->tables.p[i], &each[n++], err));
+        else if (src->tables.p[i].kind == SRC_FILE)
             TRY(hash_file(&src->tables.p[i], &each[n++], err));
+    if (src->duckdb)
+        return hash_duckdb(src, NULL, &each[n], err);
     return src->sqlite ? hash_sqlite(src, &each[n], err) : OK;
 }
 
 static size_t count_files(const struct source *src)
 {
-    size_t n = src->sqlite != NULL;
+    size_t n = src->sqlite || src->duckdb;
     for (size_t i = 0; i < src->tables.n; i++)
-        n += src->tables.p[i].kind == SRC_FILE;
+        n += is_file(&src->tables.p[i]);
     return n;
 }
 
@@ -148,12 +171,50 @@ enum status source_expect(struct source *src, const struct source_print *print,
     if (print->n != count_files(src))
         return changed(err);
     for (size_t i = 0; i < src->tables.n; i++)
-        if (src->tables.p[i].kind == SRC_FILE)
+        if (is_file(&src->tables.p[i]))
             src->tables.p[i].expected = &print->each[n++];
-    if (!src->sqlite)
+    if (!src->sqlite && !src->duckdb)
         return OK;
-    TRY(hash_sqlite(src, &now, err));
+    TRY(src->duckdb ? hash_duckdb(src, NULL, &now, err)
+                    : hash_sqlite(src, &now, err));
     return memcmp(&now, &print->each[n], sizeof now) ? changed(err) : OK;
+}
+
+/* --- times ---------------------------------------------------------------- */
+
+static void stamp_file(struct sb *b, struct str path, int64_t *newest)
+{
+    struct stat s = {0};
+    bool there = stat(path.p, &s) == 0;
+    sb_printf(b, "%.*s %d %llu %llu %lld %lld.%09ld %lld.%09ld\n", PSTR(path),
+              there, (unsigned long long)s.st_dev, (unsigned long long)s.st_ino,
+              (long long)s.st_size, (long long)s.st_mtim.tv_sec,
+              s.st_mtim.tv_nsec, (long long)s.st_ctim.tv_sec,
+              s.st_ctim.tv_nsec);
+    if (s.st_mtim.tv_sec > *newest)
+        *newest = s.st_mtim.tv_sec;
+    if (s.st_ctim.tv_sec > *newest)
+        *newest = s.st_ctim.tv_sec;
+}
+
+bool source_stamp(const struct source *src, struct sb *b, int64_t *newest)
+{
+    *newest = 0;
+    if (src->pg || src->duckdb)
+        return false;
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].parquet)
+            return false;
+        else if (src->tables.p[i].kind == SRC_FILE)
+            stamp_file(b, src->tables.p[i].path, newest);
+    if (!src->sqlite)
+        return b->n > 0;
+    struct str wal = str_printf(b->arena, "%.*s-wal", PSTR(src->sqlite_path));
+    b->failed |= !wal.p;
+    stamp_file(b, src->sqlite_path, newest);
+    if (wal.p)
+        stamp_file(b, wal, newest);
+    return true;
 }
 
 /* --- names ---------------------------------------------------------------- */
@@ -169,11 +230,13 @@ void source_name(const struct source *src, struct sb *b)
 {
     if (src->sqlite)
         add_path(b, src->sqlite_path);
+    if (src->duckdb)
+        add_path(b, duckdb_path(src));
     if (src->pg)
         sb_str(b, pg_where(src));
     for (size_t i = 0; i < src->tables.n; i++) {
         const struct src_table *t = &src->tables.p[i];
-        if (t->kind != SRC_FILE)
+        if (!is_file(t))
             continue;
         sb_printf(b, "%s%.*s=", b->n ? "; " : "", PSTR(t->name));
         add_path(b, t->path);

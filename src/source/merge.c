@@ -22,6 +22,13 @@ static enum status no_such_column(const struct src_table *t,
     return E_NAME;
 }
 
+/* SQLite keeps anything in a column of any type, and .import makes all of them
+ * TEXT: the policy may say what the texts are. */
+static bool is_loose(const struct src_table *t, size_t col)
+{
+    return t->kind == SRC_SQLITE && t->cols[col].type == T_TEXT;
+}
+
 /* A declared table: columns are matched by name; those of the data that are
  * not declared cannot be asked for and stay where they are. */
 static enum status match_columns(struct source *src, struct src_table *t,
@@ -38,11 +45,16 @@ static enum status match_columns(struct source *src, struct src_table *t,
         t->to[i] = (uint32_t)c;
         seen[c] = true;
         struct column *col = &st->cols[c];
-        if (col->type == T_UNKNOWN)
+        if (col->type == T_UNKNOWN) {
             col->type = t->cols[i].type;
+            col->retypes = is_loose(t, i);
+        }
         col->not_null |= t->cols[i].not_null;
         col->is_enum = t->cols[i].is_enum;
         col->is_padded = t->cols[i].is_padded;
+        if (t->cols[i].has_scale)
+            col->scale = t->cols[i].scale;
+        col->has_scale |= t->cols[i].has_scale;
         col->is_varchar = t->cols[i].is_varchar;
         col->text_only = t->cols[i].text_only;
     }
@@ -63,14 +75,19 @@ static enum status take_columns(struct source *src, struct src_table *t,
         c->name = str_copy(src->schema->arena, t->cols[i].name);
         if (!c->name.p)
             return err_nomem(err);
-        if (c->type == T_UNKNOWN)
+        if (c->type == T_UNKNOWN) {
             c->type = t->cols[i].type;
+            c->retypes = is_loose(t, i);
+        }
         c->not_null = t->cols[i].not_null;
         c->is_enum = t->cols[i].is_enum;
         c->is_padded = t->cols[i].is_padded;
+        if (t->cols[i].has_scale)
+            c->scale = t->cols[i].scale;
+        c->has_scale |= t->cols[i].has_scale;
         c->is_varchar = t->cols[i].is_varchar;
         c->text_only = t->cols[i].text_only;
-        c->guessed = t->has_header;
+        c->guessed = t->has_header && !(t->form && t->form->header == 1);
         t->to[i] = (uint32_t)i;
     }
     st->declared = true;
@@ -106,6 +123,16 @@ static enum status other_type(const struct table *st, const struct column *c,
     return E_TYPE;
 }
 
+static enum status own_form(const struct table *st, const struct column *c,
+                            struct err *err)
+{
+    err_set(err, E_TYPE,
+            "column \"%.*s\" of table \"%.*s\" is read by the server: it has "
+            "no comma and no format",
+            PSTR(c->name), PSTR(st->name));
+    return E_TYPE;
+}
+
 /* PRIVACY: were a server's text read as a declared integer, only the rows that
  * the query lets through would be, and whether one of them is none would show.
  * A type that is not known here comes as text. */
@@ -120,6 +147,8 @@ enum status source_check_types(const struct source *src, struct err *err)
                 continue;
             const struct column *c = &st->cols[t->to[k]];
             bool text = server == T_UNKNOWN && c->type == T_TEXT;
+            if (c->form.comma || c->form.format.n)
+                return own_form(st, c, err);
             if (c->type != server && !text)
                 return other_type(st, c, server, err);
         }

@@ -22,10 +22,14 @@ static enum status open_db(struct source *src, struct str db, struct err *err)
         return err_nomem(err);
     if (starts_with(db, "sqlite:"))
         return sqlite_open(src, copy.p + 7, err);
+    if (starts_with(db, "duckdb:"))
+        return duckdb_open(src, copy.p + 7, err);
     if (starts_with(db, "postgresql://") || starts_with(db, "postgres://"))
         return pg_open(src, copy.p, err);
-    if (stat(copy.p, &st) == 0 && S_ISDIR(st.st_mode))
+    if (stat(copy.p, &st) == 0 && S_ISDIR(st.st_mode)) {
+        TRY(duckdb_add_folder(src, copy.p, err));
         return spec_add_folder(src, copy.p, err);
+    }
     if (stat(copy.p, &st) != 0 && memchr(db.p, '=', db.n))
         return pg_open(src, copy.p, err); /* "host=... dbname=..." */
     return sqlite_open(src, copy.p, err);
@@ -49,6 +53,22 @@ static enum status check_twice(const struct source *src, struct err *err)
     return OK;
 }
 
+/* What a policy says of files does nothing for a database: a mistake. */
+static enum status check_forms(const struct source *src, struct err *err)
+{
+    for (size_t i = 0; i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
+        const struct file_form *f = schema_form(src->schema, t->name);
+        if (t->kind == SRC_FILE || !f || !f->at.line)
+            continue;
+        return err_set(err, E_POLICY,
+                       "line %ld of the policy: delimiter, header and nulls "
+                       "are for files, and table \"%.*s\" is in a database",
+                       f->at.line, PSTR(t->name));
+    }
+    return OK;
+}
+
 static enum status open_all(struct source *src, const struct source_spec *spec,
                             struct err *err)
 {
@@ -56,8 +76,11 @@ static enum status open_all(struct source *src, const struct source_spec *spec,
     if (spec->db.n)
         TRY(open_db(src, spec->db, err));
     for (size_t i = 0; i < spec->n_tables; i++)
-        TRY(spec_add_file(src, spec->tables[i], err));
+        TRY(duckdb_is_parquet(spec->tables[i])
+                ? duckdb_add_spec(src, spec->tables[i], err)
+                : spec_add_file(src, spec->tables[i], err));
     TRY(check_twice(src, err));
+    TRY(check_forms(src, err));
     for (size_t i = 0; i < src->tables.n; i++)
         TRY(merge_table(src, &src->tables.p[i], err));
     TRY(source_check_types(src, err));
@@ -91,6 +114,7 @@ void source_close(struct source *src)
         return;
     sqlite_close(src);
     pg_close(src);
+    duckdb_close(src);
     arena_fini(&src->arena);
     mem_free(src->mem, src, sizeof *src);
 }
@@ -165,6 +189,9 @@ static enum status load_table(struct source *src, const struct src_table *t,
         break;
     case SRC_PG:
         s = load_pg(src, t, w, l, p, err);
+        break;
+    case SRC_DUCKDB:
+        s = duckdb_load(src, t, l, p, err);
         break;
     }
     if (s != OK || w->plan_only) {
@@ -247,6 +274,8 @@ enum status source_load_strictly(struct source *src, size_t table,
         return OK;
     if (t->kind == SRC_SQLITE && wanted)
         TRY(sqlite_read_all(src, t, err));
+    if (t->kind == SRC_DUCKDB && wanted)
+        TRY(duckdb_read_all(src, t, err));
     return load_table(src, t, &all, wanted, st, NULL, err);
 }
 
@@ -289,5 +318,24 @@ enum status source_load_plan(struct source *src, const struct cq *columns,
         .columns = columns, .rows = rows, .n_rows = n_rows, .plan_only = true};
     for (size_t t = 0; t < st->n_tables; t++)
         TRY(load_one(src, &w, t, st, NULL, err));
+    return OK;
+}
+
+enum status source_is_small(struct source *src, size_t table, size_t rows,
+                            bool *out, struct err *err)
+{
+    enum { ROW_BYTES = 64 };
+    const struct src_table *t = source_find_table(src, table);
+    struct stat st;
+    bool more = true;
+    *out = false;
+    if (!t || t->refused)
+        return OK;
+    if (t->kind == SRC_SQLITE)
+        TRY(sqlite_has_more(src, t, rows, &more, err));
+    if (t->kind == SRC_FILE && !t->parquet && stat(t->path.p, &st) == 0 &&
+        S_ISREG(st.st_mode))
+        more = (uint64_t)st.st_size > rows * ROW_BYTES;
+    *out = !more;
     return OK;
 }

@@ -3,10 +3,13 @@
  * columns, keys, NOT NULL) to the schema, and rows to the store.
  *
  *   FILE.db, sqlite:FILE    SQLite, read-only, one read transaction
- *   DIR                     a folder of NAME.csv files with a header line
+ *   duckdb:FILE             DuckDB, read-only, where its library is there
+ *   DIR                     a folder of NAME.csv files with a header line, and
+ *                           of NAME.parquet
  *   postgresql://...        PostgreSQL, one REPEATABLE READ READ ONLY
  *                           transaction
  *   --table 'edge(src,dst)=FILE'   one delimited file
+ *   --table 'edge=FILE.parquet'    Parquet; also a folder, or a pattern
  */
 #ifndef SOURCE_SOURCE_H
 #define SOURCE_SOURCE_H
@@ -87,6 +90,11 @@ void source_catalogue(const struct source *src, const struct cq *q,
 void source_lock(const struct source *src, const struct cq *const *qs, size_t n,
                  struct sb *b);
 bool source_is_server(const struct source *src); /* src may be NULL */
+/* Has the table at most so many rows (of files: so many times 64 bytes)? Of
+ * servers and Parquet no: what is read of them now need not be what is read
+ * later. */
+enum status source_is_small(struct source *src, size_t table, size_t rows,
+                            bool *out, struct err *err) WARN_UNUSED;
 /* Can be read twice: no file of it is a pipe. */
 bool source_is_repeatable(const struct source *src);
 /* A commented policy file (YAML) from the catalogue alone: every table
@@ -104,6 +112,11 @@ struct source_print {
 enum status source_fingerprint(struct source *src, struct arena *a,
                                struct source_print *out,
                                struct err *err) WARN_UNUSED;
+/* Names, sizes and times of the files: where they are the same, so is, as far
+ * as the file system tells, the content. *newest: the youngest time, in
+ * seconds. False where that says nothing (servers, Parquet, DuckDB). Failure is
+ * b->failed. */
+bool source_stamp(const struct source *src, struct sb *b, int64_t *newest);
 /* From now on what is loaded must be that content, byte for byte: E_DATA.
  * `print` is kept. It must have been taken before the source was opened. */
 enum status source_expect(struct source *src, const struct source_print *print,

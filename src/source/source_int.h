@@ -14,6 +14,8 @@ struct src_column {
     struct str stored; /* sealed copy: its name there; else empty */
     enum type type;    /* T_UNKNOWN: not said */
     bool not_null;
+    bool has_scale; /* numeric(p, s) */
+    uint8_t scale;
     bool as_text;      /* PostgreSQL: cast to text by the server */
     bool is_enum;      /* PostgreSQL: has an order of its own */
     bool is_padded;    /* PostgreSQL: char(n) */
@@ -21,6 +23,7 @@ struct src_column {
     bool text_only;    /* PostgreSQL: equal by rules of its own */
     bool is_row_id;    /* SQLite: INTEGER PRIMARY KEY */
     bool own_text;     /* a function of the database's users makes its text */
+    bool as_timestamp; /* DuckDB: seconds or milliseconds */
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 
@@ -39,7 +42,8 @@ struct src_fk {
     struct str ref_table;
 };
 
-enum src_kind { SRC_FILE, SRC_SQLITE, SRC_PG };
+struct duck_files;
+enum src_kind { SRC_FILE, SRC_SQLITE, SRC_PG, SRC_DUCKDB };
 
 struct src_table {
     enum src_kind kind;
@@ -51,8 +55,11 @@ struct src_table {
     size_t n_cols;
     VEC(struct src_key) keys;
     VEC(struct src_fk) fks;
-    struct str path; /* file */
-    bool has_header; /* file: the first line names the columns */
+    struct str path;            /* file */
+    struct duck_files *parquet; /* Parquet: its files; else NULL */
+    bool has_header;            /* file: the first line names the columns */
+    /* file: what the policy says of it, or NULL */
+    const struct file_form *form;
     /* file: what it must hold when it is loaded; NULL: whatever */
     const struct source_hash *expected;
     bool comments; /* file: lines that start with # are skipped */
@@ -77,6 +84,7 @@ struct source {
     struct str lock; /* PostgreSQL: the transaction's first statement */
     bool is_sealed;  /* SQLite: a copy of seal --out */
     struct pg *pg;
+    struct duck *duckdb, *parquet; /* of --db; for Parquet files */
 };
 
 /* Progress of one table; ticks at most ten times a second. */
@@ -123,10 +131,13 @@ enum status source_as_expected(const struct src_table *t, struct sha256 *h,
 enum status file_load(struct source *src, const struct src_table *t,
                       struct store_loader *l, const struct progress *p,
                       struct err *err) WARN_UNUSED;
-/* The names in the first record. */
+/* The names in the first record. `delimiter` 0: it is found out. */
 enum status file_header(struct arena *a, const char *path, bool comments,
-                        struct str **names, size_t *n,
+                        char delimiter, struct str **names, size_t *n,
                         struct err *err) WARN_UNUSED;
+/* first_bytes.c: E_SOURCE for what is no text, by its first n bytes. */
+enum status file_is_text(const char *path, const char *p, size_t n,
+                         struct err *err) WARN_UNUSED;
 
 /* sqlite.c */
 enum status sqlite_open(struct source *src, const char *path,
@@ -135,6 +146,11 @@ void sqlite_close(struct source *src);
 enum status sqlite_load(struct source *src, const struct src_table *t,
                         struct store_loader *l, const struct progress *p,
                         struct err *err) WARN_UNUSED;
+
+/* Has the table more rows than that? */
+enum status sqlite_has_more(struct source *src, const struct src_table *t,
+                            size_t rows, bool *out,
+                            struct err *err) WARN_UNUSED;
 
 /* sealed_copy.c: its catalogue, in place of SQLite's. */
 enum { SOURCE_COPY_ID = 0x64706373 }; /* PRAGMA application_id: "dpcs" */
@@ -159,19 +175,33 @@ enum status pg_filter(struct source *src, const struct src_table *t,
                       struct err *err) WARN_UNUSED;
 struct str pg_where(const struct source *src); /* database, host, port */
 
+/* duckdb_catalogue.c, duckdb_load.c, duckdb_hash.c */
+enum status duckdb_open(struct source *src, const char *path,
+                        struct err *err) WARN_UNUSED;
+/* duckdb_parquet.c: --table 'name=FILE.parquet', 'name=FOLDER/' and patterns;
+ * every NAME.parquet of a folder. */
+bool duckdb_is_parquet(struct str spec);
+enum status duckdb_add_spec(struct source *src, struct str spec,
+                            struct err *err) WARN_UNUSED;
+enum status duckdb_add_folder(struct source *src, const char *path,
+                              struct err *err) WARN_UNUSED;
+void duckdb_close(struct source *src);
+struct str duckdb_path(const struct source *src);
+enum status duckdb_load(struct source *src, const struct src_table *t,
+                        struct store_loader *l, const struct progress *p,
+                        struct err *err) WARN_UNUSED;
+/* Reads every cell, keeps none. */
+enum status duckdb_read_all(struct source *src, const struct src_table *t,
+                            struct err *err) WARN_UNUSED;
+enum status duckdb_hash(struct source *src, struct sha256 *h,
+                        struct err *err) WARN_UNUSED;
+enum status duckdb_hash_parquet(const struct src_table *t, struct sha256 *h,
+                                struct err *err) WARN_UNUSED;
+
 /* The source column that feeds each of the loader's columns. */
 enum status source_loader_columns(const struct src_table *t,
                                   struct store_loader *l, uint32_t **out,
                                   struct err *err) WARN_UNUSED;
-
-/* --- policy.c, policy_owners.c ------------------------------------------- */
-/* A name, quoted where YAML asks for it; a list of columns. */
-void source_policy_name(struct sb *b, struct str s);
-void source_policy_columns(struct sb *b, const struct table *t,
-                           const uint32_t *cols, size_t n);
-/* owned_by and not_owned of a table, as its foreign keys suggest; nothing
- * unless the schema has entities. */
-void source_policy_owners(const struct schema *s, size_t table, struct sb *b);
 
 /* --- policy.c, policy_owners.c ------------------------------------------- */
 /* A name, quoted where YAML asks for it; a list of columns. */

@@ -121,9 +121,12 @@ static bool in_key(const struct foreign_key *f, uint32_t col)
 static void write_fks(struct sb *b, const struct table *t)
 {
     if (t->fks.n)
-        sb_cstr(b, "    # How many rows may refer to one? Keep what always "
-                   "holds, with your k:\n"
-                   "    # at_most:\n");
+        sb_cstr(b,
+                "    # How many rows may refer to one? Keep what always "
+                "holds, with a number\n"
+                "    # for K; dpcount policy suggest measures, dpcount check "
+                "compares:\n"
+                "    # at_most:\n");
     for (size_t i = 0; i < t->fks.n; i++) {
         const struct foreign_key *f = &t->fks.p[i];
         sb_cstr(b, "    #   - {per: ");
@@ -135,7 +138,7 @@ static void write_fks(struct sb *b, const struct table *t)
             sb_cstr(b, n++ ? ", " : "");
             source_policy_name(b, t->cols[c].name);
         }
-        sb_cstr(b, "], k: 3}   # refers to ");
+        sb_cstr(b, "], k: K}   # refers to ");
         source_policy_name(b, f->ref_table);
         sb_char(b, '\n');
     }
@@ -157,8 +160,8 @@ static void declare_columns(struct sb *b, const struct table *t)
     sb_cstr(b, "]\n");
 }
 
-/* As a comment where the source types them. Where it does not, in the form in
- * which the owner can. */
+/* With their types, so that quote needs nothing but this file. Where the source
+ * leaves a type open, names alone: the owner can say what it is. */
 static void write_columns(struct sb *b, const struct table *t)
 {
     bool open = false, guessed = false;
@@ -166,22 +169,44 @@ static void write_columns(struct sb *b, const struct table *t)
         open |= t->cols[i].type == T_UNKNOWN;
         guessed |= t->cols[i].guessed;
     }
-    if (guessed) {
+    if (guessed || !t->n_cols) {
         declare_columns(b, t);
         return;
     }
-    sb_cstr(b, open ? "    # columns: {" : "    # columns: ");
+    if (open)
+        sb_cstr(b, "    # Some have no type. To order and compute with them: "
+                   "{name: integer, ...}\n");
+    sb_cstr(b, open ? "    columns: [" : "    columns: {");
     for (size_t i = 0; i < t->n_cols; i++) {
         sb_cstr(b, i ? ", " : "");
         source_policy_name(b, t->cols[i].name);
-        if (t->cols[i].type != T_UNKNOWN)
-            sb_printf(b, "%s %s", open ? ":" : "", type_name(t->cols[i].type));
-        else
-            sb_cstr(b, ": text");
+        if (!open)
+            sb_printf(b, ": %s", type_name(t->cols[i].type));
     }
-    sb_cstr(b, open ? "}   # or integer, numeric, real, boolean, date, "
-                      "timestamp, ...\n"
-                    : "\n");
+    sb_cstr(b, open ? "]\n" : "}\n");
+}
+
+static bool is_referred_to(const struct schema *s, const struct table *t)
+{
+    for (size_t i = 0; i < s->tables.n; i++)
+        for (size_t k = 0; k < s->tables.p[i].fks.n; k++)
+            if (str_eq(s->tables.p[i].fks.p[k].ref_table, t->name))
+                return true;
+    return false;
+}
+
+/* It refers to nothing and others refer to it. */
+static void write_lookup(struct sb *b, const struct schema *s,
+                         const struct table *t)
+{
+    if (t->fks.n || t->is_entity || !is_referred_to(s, t))
+        return;
+    sb_cstr(b, "    # Others refer to it, and it refers to nothing: a list of "
+               "codes, wards,\n"
+               "    # countries? If everybody may know its rows, say public: "
+               "joins with it then\n"
+               "    # cost no noise, and it can name the groups of GROUP BY. "
+               "Never for people.\n");
 }
 
 /* With its schema where the search path does not lead to it. */
@@ -210,12 +235,13 @@ static void write_table(struct sb *b, const struct schema *s, size_t table,
     table_name(b, t, from);
     sb_cstr(b, ":\n    privacy: private   # or public: everybody may know its "
                "rows\n");
+    write_lookup(b, s, t);
     write_columns(b, t);
     write_keys(b, t);
     write_not_null(b, t);
     source_policy_owners(s, table, b);
     write_fks(b, t);
-    sb_cstr(b, "    # rows_at_most: 1000000\n");
+    sb_cstr(b, "    # rows_at_most: N\n");
 }
 
 /* Views and the like are not to be queried: said, so that they are not
@@ -257,8 +283,10 @@ void source_policy(const struct schema *s, const struct source *src,
         b, "# What dpcount protects, and what it may assume. Written from the\n"
            "# catalogue, of files from their first lines; no other row was\n"
            "# read. A table that is not listed is private. Declare only what "
-           "holds for every state the data can\n"
-           "# ever have: the noise is calibrated to it.\n"
+           "holds for\n"
+           "# every state the data can ever have: the noise is calibrated to "
+           "it. dpcount\n"
+           "# check says whether it holds now.\n"
            "\n");
     if (s->has_entities)
         write_entities(b, s);
@@ -275,6 +303,7 @@ void source_policy(const struct schema *s, const struct source *src,
     sb_cstr(b, n ? "" : "  {}\n");
     write_refused(b, src);
     sb_char(b, '\n');
-    sb_cstr(b, "# Of all releases together; for dpcount budget init.\n"
-               "budget: {epsilon: 10, delta: 1e-6}\n");
+    sb_cstr(b, "# Of all releases together, for dpcount budget init: yours to "
+               "choose.\n"
+               "# budget: {epsilon: E, delta: D}\n");
 }

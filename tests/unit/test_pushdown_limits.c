@@ -194,7 +194,7 @@ static void same_rows(struct fix *f, const char *text)
     embedded(f, q, true, keys, few);
     if (pushdown_open(f->src, q, false, NULL, &c, err) != OK ||
         pushdown_groups(c, keys, ROWS, there, err) != OK)
-        fail_msg("%s: %s %s", text, err->message, err->cause);
+        fail_msg("%s: %s %s", text, err->message, err->detail);
     pushdown_close(c);
     for (int i = 0; i < ROWS; i++)
         if (here[i] != there[i] || here[i] != few[i])
@@ -216,7 +216,7 @@ static void same_count(struct fix *f, const char *text)
     assert_int_equal(join_count(j, &here, err), OK);
     if (pushdown_open(f->src, q, false, NULL, &c, err) != OK ||
         pushdown_count(c, &there, err) != OK)
-        fail_msg("%s: %s %s", text, err->message, err->cause);
+        fail_msg("%s: %s %s", text, err->message, err->detail);
     assert_true(here == there);
     pushdown_close(c);
     join_close(j);

@@ -5,9 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/lanes.h"
-#include "base/sha256.h"
+#include "source/source_int.h"
 
 enum { FIRST_CAP = 1 << 20, READ_PAST = LANES_BYTES, SLACK = READ_PAST + 16 };
 /* A record beyond this is taken for a file that is not delimited text. */
@@ -45,15 +44,18 @@ enum status delim_open(struct delim *d, struct mem *m, const char *path,
                         .comments = comments,
                         .sep = ',',
                         .line = 1,
-                        .hash = hash};
-    d->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (d->fd < 0)
+                        .in = {.fd = -1}};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return io_error(d, "open", err);
-    if (fstat(d->fd, &st) == 0 && S_ISREG(st.st_mode))
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         d->file_size = (uint64_t)st.st_size;
+    TRY(unpack_open(&d->in, m, fd, str_of(path), hash, err));
     d->cap = FIRST_CAP;
     d->buf = mem_alloc(m, d->cap + SLACK);
     enum status s = d->buf ? delim_fill(d, false, err) : nomem(d, err);
+    if (s == OK)
+        s = file_is_text(path, d->buf, d->filled, err);
     if (s == OK && d->end - d->pos >= 3 && !memcmp(d->buf, "\xEF\xBB\xBF", 3))
         d->pos += 3;
     if (s != OK)
@@ -63,11 +65,9 @@ enum status delim_open(struct delim *d, struct mem *m, const char *path,
 
 void delim_close(struct delim *d)
 {
-    if (d->fd >= 0)
-        close(d->fd);
+    unpack_close(&d->in);
     if (d->buf)
         mem_free(d->mem, d->buf, d->cap + SLACK);
-    d->fd = -1;
     d->buf = NULL;
 }
 
@@ -90,16 +90,15 @@ static enum status grow(struct delim *d, struct err *err)
 static enum status read_some(struct delim *d, struct err *err)
 {
     while (!d->eof && d->filled < d->cap) {
-        ssize_t n = read(d->fd, d->buf + d->filled, d->cap - d->filled);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return io_error(d, "read", err);
+        size_t n;
+        enum status s = unpack_read(&d->in, d->buf + d->filled,
+                                    d->cap - d->filled, &n, err);
+        if (s == E_DATA)
+            err_in_file(err, d->path, 0, 0);
+        if (s != OK)
+            return s == E_SOURCE ? io_error(d, "read", err) : s;
         d->eof = n == 0;
-        if (d->hash)
-            sha256_add(d->hash, d->buf + d->filled, (size_t)n);
-        d->filled += (size_t)n;
-        d->bytes_read += (uint64_t)n;
+        d->filled += n;
     }
     return OK;
 }
@@ -278,7 +277,7 @@ enum status delim_split(struct delim *d, struct arena *a, char sep,
 enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
                         struct err *err)
 {
-    static const char seps[] = {'\t', ',', ';', ' '};
+    static const char seps[] = {'\t', ',', ';', '|', ' '};
     field_list f = {0};
     size_t next;
     uint64_t lines;

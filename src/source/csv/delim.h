@@ -3,9 +3,10 @@
  * and the dialect found in the first record.
  *
  * Read with read(2), not mapped: a file that shrinks while it is read is then
- * a short file, not a SIGBUS, and pipes work too.
+ * a short file, not a SIGBUS, and pipes work too. Files whose names end in .gz
+ * or .zst are unpacked (unpack.h).
  *
- * Dialect: separator comma, tab, semicolon, or runs of blanks; records end
+ * Dialect: separator comma, tab, semicolon, bar, or runs of blanks; records end
  * with LF or CRLF; a field that starts with a double quote ends with one, ""
  * inside is one quote, and may hold separators and line ends; other quotes are
  * plain characters. An empty field without quotes is NULL. Empty lines are
@@ -17,11 +18,12 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "source/csv/unpack.h"
 
 struct delim {
     struct mem *mem;
     const char *path;
-    int fd;
+    struct unpack in;
     char *buf; /* cap bytes and SLACK more; LANES_BYTES behind the last one
                 * that was filled are there to be read */
     size_t cap;
@@ -29,11 +31,9 @@ struct delim {
     size_t filled;   /* bytes in buf; those from end on are half a line */
     bool eof;
     bool comments;
-    char sep;            /* ',' '\t' ';' or ' ' */
-    uint64_t line;       /* of the record at pos, from 1 */
-    uint64_t bytes_read; /* from the file */
-    uint64_t file_size;  /* 0 when not a plain file */
-    struct sha256 *hash; /* of all bytes read; NULL: none */
+    char sep;           /* ',' '\t' ';' '|' or ' ' */
+    uint64_t line;      /* of the record at pos, from 1 */
+    uint64_t file_size; /* 0 when not a plain file */
 };
 
 /* A field of a split record; p NULL is NULL. */
@@ -62,7 +62,7 @@ enum status delim_split(struct delim *d, struct arena *a, char sep,
                         field_list *out, size_t *next, uint64_t *lines,
                         struct err *err) WARN_UNUSED;
 /* Chooses the separator by the record at pos: the first of tab, comma,
- * semicolon, blanks that gives n fields (0: any number). */
+ * semicolon, bar, blanks that gives n fields (0: any number). */
 enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
                         struct err *err) WARN_UNUSED;
 /* E_DATA at a line of this file. */

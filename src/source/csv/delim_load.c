@@ -4,7 +4,7 @@
  * The hot loop: one pass over the bytes, integers go straight from digits to
  * the column's array, nothing is allocated and no field is copied, except for
  * quoted fields with quotes inside. Ends of other fields are looked for sixteen
- * bytes at a time. The loop is compiled four times, once for each separator.
+ * bytes at a time. The loop is compiled five times, once for each separator.
  * It needs no bounds check, because the window ends with a line end; only
  * quoted fields look at the end, and a record whose quote is still open there
  * is parsed again from its start with a larger window.
@@ -25,6 +25,8 @@ struct feed {
     struct store_loader *l;
     const uint32_t *to; /* source column -> loader column or UNWANTED */
     size_t n_fields;
+    const struct str *nulls; /* markers of NULL */
+    size_t n_nulls;
     struct arena scratch; /* unescaped quoted fields */
     size_t scratch_used;
     uint64_t extra_lines; /* line ends inside the current record */
@@ -122,10 +124,11 @@ INLINE bool fast_int(const char **p, char sep, int64_t *out)
 static enum status plain_field(struct feed *f, const char *start, const char *q,
                                uint32_t to)
 {
-    if (q > start)
-        return cell_text(f->l, to, (struct str){start, (size_t)(q - start)},
-                         f->err);
-    return cell_null(f->l, to, f->err);
+    struct str s = {start, (size_t)(q - start)};
+    for (size_t i = 0; i < f->n_nulls; i++)
+        if (str_eq(s, f->nulls[i]))
+            return cell_null(f->l, to, f->err);
+    return s.n ? cell_text(f->l, to, s, f->err) : cell_null(f->l, to, f->err);
 }
 
 /* The first place from q on that ends a field, sixteen bytes at a time. */
@@ -158,11 +161,12 @@ INLINE bool fast_decimal(const struct feed *f, const char **p, char sep,
 INLINE enum status field(struct feed *f, const char **p, char sep, uint32_t to)
 {
     struct store_loader *l = f->l;
-    if (to != UNWANTED && l->cols[to].plain_int &&
+    if (to != UNWANTED && l->cols[to].plain_int && !f->n_nulls &&
         fast_int(p, sep, &l->cols[to].i64[l->n_rows]))
         return OK;
     uint64_t packed;
-    if (to != UNWANTED && l->cols[to].packs && fast_decimal(f, p, sep, &packed))
+    if (to != UNWANTED && l->cols[to].packs && !f->n_nulls &&
+        fast_decimal(f, p, sep, &packed))
         return cell_packed(l, to, packed, f->err);
     const char *start = *p;
     if (*start == '"') {
@@ -267,6 +271,11 @@ static enum status semicolon_window(struct feed *f)
     return window(f, ';');
 }
 
+static enum status bar_window(struct feed *f)
+{
+    return window(f, '|');
+}
+
 static enum status blank_window(struct feed *f)
 {
     return window(f, ' ');
@@ -276,7 +285,8 @@ static enum status blank_window(struct feed *f)
 static void reserve_rows(struct feed *f)
 {
     const struct delim *d = f->d;
-    uint64_t done = d->bytes_read - (d->filled - d->pos);
+    uint64_t left = d->filled - d->pos;
+    uint64_t done = d->in.bytes_read - (d->in.state ? 0 : left);
     if (done && d->file_size > done)
         loader_reserve(f->l, (size_t)((double)f->l->n_rows *
                                       (double)d->file_size / (double)done));
@@ -289,13 +299,14 @@ static enum status all_windows(struct feed *f, struct ticker *t)
     enum status (*one)(struct feed *) = d->sep == ','    ? comma_window
                                         : d->sep == '\t' ? tab_window
                                         : d->sep == ';'  ? semicolon_window
+                                        : d->sep == '|'  ? bar_window
                                                          : blank_window;
     while (d->pos < d->end) {
         TRY(one(f));
         if (first)
             reserve_rows(f);
         first = false;
-        TRY(ticker_tick(t, d->bytes_read, f->err));
+        TRY(ticker_tick(t, d->in.bytes_read, f->err));
         TRY(delim_fill(d, f->open, f->err));
     }
     return OK;
@@ -313,7 +324,16 @@ static enum status first_record(struct feed *f, const struct src_table *t,
     TRY(delim_skip(d, f->err));
     if (d->pos == d->end)
         return OK;
-    TRY(delim_sniff(d, a, t->n_cols, f->err));
+    if (t->form && t->form->header == 0 && t->form->delimiter) {
+        d->sep = t->form->delimiter;
+        return OK;
+    }
+    if (t->form && t->form->delimiter)
+        d->sep = t->form->delimiter;
+    else
+        TRY(delim_sniff(d, a, t->n_cols, f->err));
+    if (t->form && t->form->header == 0)
+        return OK;
     enum status s = delim_split(d, a, d->sep, &names, &next, &lines, f->err);
     if (s == E_DATA && !t->has_header)
         return OK;
@@ -369,13 +389,18 @@ enum status file_load(struct source *src, const struct src_table *t,
                    t->expected ? &h : NULL, err));
     struct feed f = {
         .d = &d, .l = l, .to = to, .n_fields = t->n_cols, .err = err};
+    if (t->form) {
+        f.nulls = t->form->nulls;
+        f.n_nulls = t->form->n_nulls;
+    }
     enum status s = load_with(&f, t, p);
     delim_close(&d);
     return s == OK && t->expected ? source_as_expected(t, &h, err) : s;
 }
 
 enum status file_header(struct arena *a, const char *path, bool comments,
-                        struct str **names, size_t *n, struct err *err)
+                        char delimiter, struct str **names, size_t *n,
+                        struct err *err)
 {
     struct delim d;
     field_list f = {0};
@@ -385,7 +410,9 @@ enum status file_header(struct arena *a, const char *path, bool comments,
     enum status s = delim_skip(&d, err);
     if (s == OK && d.pos == d.end)
         s = delim_bad(&d, 1, err, "the file has no header line");
-    if (s == OK)
+    if (delimiter)
+        d.sep = delimiter;
+    else if (s == OK)
         s = delim_sniff(&d, a, 0, err);
     if (s == OK)
         s = delim_split(&d, a, d.sep, &f, &next, &lines, err);

@@ -3,6 +3,7 @@
  * folders of NAME.csv. Names keep their spelling; SQL names that are not quoted
  * match them in any case.
  */
+#include "source/csv/unpack.h"
 #include "source/source_int.h"
 
 #include <dirent.h>
@@ -18,7 +19,20 @@ static enum status bad_spec(struct str text, const char *what, struct err *err)
     return E_USAGE;
 }
 
-/* "src, dst" */
+/* "src integer": what stands behind the last blank, if it is a type. */
+static void take_type(struct str *name, enum type *out)
+{
+    const char *blank = memrchr(name->p, ' ', name->n);
+    *out = T_UNKNOWN;
+    if (!blank)
+        return;
+    struct str left = {name->p, (size_t)(blank - name->p)};
+    struct str type = {blank + 1, name->n - left.n - 1};
+    if (type_find(type, out))
+        *name = str_trim(left);
+}
+
+/* "src, dst", perhaps with types */
 static enum status split_names(struct source *src, struct src_table *t,
                                struct str list, struct str text,
                                struct err *err)
@@ -33,6 +47,7 @@ static enum status split_names(struct source *src, struct src_table *t,
         const char *comma = memchr(list.p, ',', list.n);
         size_t n = comma ? (size_t)(comma - list.p) : list.n;
         struct str name = str_trim((struct str){list.p, n});
+        take_type(&name, &t->cols[i].type);
         if (!name.n)
             return bad_spec(text, "a column has no name", err);
         t->cols[i].name = str_copy(&src->arena, name);
@@ -44,12 +59,25 @@ static enum status split_names(struct source *src, struct src_table *t,
     return OK;
 }
 
+/* `header: no`: the policy has the names. */
+static enum status form_names(struct source *src, struct src_table *t,
+                              struct err *err)
+{
+    t->n_cols = t->form->n_columns;
+    t->cols = NEWS(&src->arena, struct src_column, t->n_cols + 1);
+    for (size_t i = 0; t->cols && i < t->n_cols; i++)
+        t->cols[i].name = t->form->columns[i];
+    return t->cols ? OK : err_nomem(err);
+}
+
 static enum status header_names(struct source *src, struct src_table *t,
                                 struct err *err)
 {
     struct str *names;
-    TRY(file_header(&src->arena, t->path.p, t->comments, &names, &t->n_cols,
-                    err));
+    if (t->form && t->form->header == 0)
+        return form_names(src, t, err);
+    TRY(file_header(&src->arena, t->path.p, t->comments,
+                    t->form ? t->form->delimiter : 0, &names, &t->n_cols, err));
     t->has_header = true;
     t->cols = NEWS(&src->arena, struct src_column, t->n_cols);
     for (size_t i = 0; t->cols && i < t->n_cols; i++) {
@@ -101,6 +129,7 @@ enum status spec_add_file(struct source *src, struct str text, struct err *err)
     t->path = str_copy(&src->arena, path);
     if (!t->name.p || !t->path.p)
         return err_nomem(err);
+    t->form = schema_form(src->schema, t->name);
     struct str list = {paren ? paren + 1 : NULL,
                        paren ? (size_t)(left.p + left.n - paren) - 2 : 0};
     TRY(paren ? split_names(src, t, list, text, err)
@@ -111,7 +140,7 @@ enum status spec_add_file(struct source *src, struct str text, struct err *err)
 static enum status add_csv(struct source *src, const char *dir,
                            const char *file, struct err *err)
 {
-    size_t n = strlen(file) - 4;
+    size_t n = unpack_name(str_of(file)) - 4;
     struct src_table *t = source_add(src);
     if (!t)
         return err_nomem(err);
@@ -120,14 +149,16 @@ static enum status add_csv(struct source *src, const char *dir,
     t->path = str_printf(&src->arena, "%s/%s", dir, file);
     if (!t->name.p || !t->path.p)
         return err_nomem(err);
+    t->form = schema_form(src->schema, t->name);
     TRY(header_names(src, t, err));
     return check_names(t, err);
 }
 
 static int csv_only(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return n > 4 && e->d_name[0] != '.' && !strcmp(e->d_name + n - 4, ".csv");
+    size_t n = unpack_name(str_of(e->d_name));
+    return n > 4 && e->d_name[0] != '.' &&
+           !memcmp(e->d_name + n - 4, ".csv", 4);
 }
 
 enum status spec_add_folder(struct source *src, const char *path,
@@ -145,7 +176,8 @@ enum status spec_add_folder(struct source *src, const char *path,
         free(list[i]);
     }
     free(list);
-    if (s == OK && n == 0)
-        s = err_set(err, E_SOURCE, "folder \"%s\" has no .csv file", path);
+    if (s == OK && n == 0 && !src->tables.n)
+        s = err_set(err, E_SOURCE,
+                    "folder \"%s\" has no .csv and no .parquet file", path);
     return s;
 }

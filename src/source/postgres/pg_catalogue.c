@@ -70,7 +70,10 @@ static const char columns_sql[] =
     "CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_cast k "
     "WHERE k.castsource = COALESCE(t3.oid, t2.oid, t.oid) "
     "AND k.casttarget = 25 AND k.castmethod = 'f' AND k.oid >= 16384) "
-    "THEN 1 ELSE 0 END "
+    "THEN 1 ELSE 0 END, "
+    /* numeric(p, s) */
+    "CASE WHEN a.atttypid = 1700 AND a.atttypmod >= 4 "
+    "THEN (a.atttypmod - 4) & 2047 ELSE 2047 END "
     "FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
     "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
@@ -255,6 +258,8 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     c.is_varchar = c.type_oid == OID_VARCHAR;
     c.text_only = is_text_only(&c, number_at(res, row, 6));
     c.own_text = number_at(res, row, 7);
+    c.has_scale = number_at(res, row, 8) <= 12;
+    c.scale = c.has_scale ? (uint8_t)number_at(res, row, 8) : 0;
     if (c.is_enum)
         c.type_oid = OID_TEXT;
     if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||

@@ -22,16 +22,26 @@ static const struct src_column *column_of(const struct src_table *t,
     return NULL;
 }
 
+/* PRIVACY: '1' and '01' are two keys of a TEXT column and one integer, if the
+ * policy makes integers of them. */
+static bool is_own_type(const struct src_table *t, const struct table *st,
+                        uint32_t col)
+{
+    return st->cols[t->to[col]].type == t->cols[col].type;
+}
+
 /* A key inside X bounds everything that X bounds. Rows with a NULL in the key
  * have one in X and are not constrained by either. */
-static bool degree_enforced(const struct src_table *t, const struct degree *d)
+static bool degree_enforced(const struct src_table *t, const struct table *st,
+                            const struct degree *d)
 {
     for (size_t k = 0; k < t->keys.n; k++) {
         const struct src_key *key = &t->keys.p[k];
         size_t same = 0;
         for (size_t i = 0; i < key->n_cols; i++)
             for (size_t x = 0; x < d->n_x; x++)
-                same += t->to[key->cols[i]] == d->x[x];
+                same += t->to[key->cols[i]] == d->x[x] &&
+                        is_own_type(t, st, key->cols[i]);
         if (key->enforced && same == key->n_cols)
             return true;
     }
@@ -48,7 +58,7 @@ static bool not_null_enforced(const struct src_table *t, uint32_t col)
 bool source_enforces_all(const struct src_table *t, const struct table *st)
 {
     for (size_t i = 0; i < st->degrees.n; i++)
-        if (!degree_enforced(t, &st->degrees.p[i]))
+        if (!degree_enforced(t, st, &st->degrees.p[i]))
             return false;
     for (uint32_t i = 0; i < st->n_cols; i++)
         if (st->cols[i].not_null && !not_null_enforced(t, i))
@@ -69,7 +79,7 @@ static void keep_enforced(const struct src_table *t, struct table *st,
     size_t n = 0;
     for (size_t i = 0; i < st->degrees.n; i++) {
         const struct degree *d = &st->degrees.p[i];
-        if (degree_enforced(t, d)) {
+        if (degree_enforced(t, st, d)) {
             st->degrees.p[n++] = *d;
             continue;
         }

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -120,6 +121,17 @@ static enum status pragma(struct source *src, const char *name, struct str arg,
 
 typedef VEC(struct src_column) column_list;
 
+/* DECIMAL(15,2): how many digits a sum is exact to. SQLite does not hold its
+ * values to it; they are rounded where they are added up. */
+static void read_scale(const char *decl, struct src_column *c)
+{
+    const char *open = decl ? strchr(decl, '(') : NULL;
+    const char *comma = open ? strchr(open, ',') : NULL;
+    long s = comma ? strtol(comma + 1, NULL, 10) : 0;
+    c->has_scale = open && s >= 0 && s <= 12;
+    c->scale = c->has_scale ? (uint8_t)s : 0;
+}
+
 /* cid, name, type, notnull, default, pk, hidden (2, 3: generated). */
 static enum status read_column(struct source *src, sqlite3_stmt *st,
                                column_list *cols, struct src_key *pk,
@@ -131,6 +143,8 @@ static enum status read_column(struct source *src, sqlite3_stmt *st,
                            .type = type_of(decl.p)};
     /* SQLite lets a PRIMARY KEY be NULL unless it is the row id; the loader
      * refuses a NULL there. */
+    if (c.type == T_DEC)
+        read_scale(decl.p, &c);
     c.not_null = sqlite3_column_int(st, 3) || key > 0;
     c.is_row_id = key > 0 && !strcasecmp(decl.p ? decl.p : "", "INTEGER");
     if (!decl.p || !c.name.p || !VEC_PUSH(&src->arena, cols, c))
@@ -264,6 +278,20 @@ static enum status read_indexes(struct source *src, struct src_table *t,
     return ended(src, st, rc, s, err);
 }
 
+/* REFERENCES p: column number `seq` of its primary key; empty: it has none. */
+static enum status primary_column(struct source *src, struct str table, int seq,
+                                  struct str *out, struct err *err)
+{
+    sqlite3_stmt *st;
+    int rc;
+    TRY(pragma(src, "table_info", table, &st, err));
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+        if (sqlite3_column_int(st, 5) == seq + 1)
+            *out = column_str(&src->arena, st, 1);
+    TRY(ended(src, st, rc, OK, err));
+    return out->p ? OK : err_nomem(err);
+}
+
 /* id, seq, table, from, to, ...; a new id starts a new key. */
 static enum status read_fk_row(struct source *src, struct src_table *t,
                                sqlite3_stmt *st, struct err *err)
@@ -280,6 +308,9 @@ static enum status read_fk_row(struct source *src, struct src_table *t,
     struct str from = column_str(a, st, 3), to = column_str(a, st, 4);
     if (!from.p || !to.p)
         return err_nomem(err);
+    if (!to.n && t->fks.n)
+        TRY(primary_column(src, t->fks.p[t->fks.n - 1].ref_table,
+                           sqlite3_column_int(st, 1), &to, err));
     uint32_t c = find_column(t, from);
     if (!t->fks.n || c == UINT32_MAX)
         return OK;

@@ -163,3 +163,27 @@ enum status sqlite_read_all(struct source *src, const struct src_table *t,
     arena_fini(&a);
     return s;
 }
+
+enum status sqlite_has_more(struct source *src, const struct src_table *t,
+                            size_t rows, bool *out, struct err *err)
+{
+    struct arena a;
+    struct sb b;
+    sqlite3_stmt *st = NULL;
+    arena_init(&a, src->mem);
+    sb_init(&b, &a);
+    sb_cstr(&b, "SELECT 1 FROM main.");
+    sqlgen_ident(&b, table_in_file(t));
+    sb_printf(&b, " LIMIT 1 OFFSET %zu", rows);
+    int rc = b.failed ? SQLITE_NOMEM
+                      : sqlite3_prepare_v2(src->sqlite, b.p, -1, &st, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    *out = rc == SQLITE_ROW;
+    enum status s = rc == SQLITE_ROW || rc == SQLITE_DONE ? OK
+                    : b.failed                            ? err_nomem(err)
+                               : scan_failed(src, err);
+    sqlite3_finalize(st);
+    arena_fini(&a);
+    return s;
+}

@@ -1,0 +1,81 @@
+/*
+ * A DuckDB instance: a database file, read-only, or one in memory through which
+ * Parquet files are read. One thread, no extension is fetched or loaded, no
+ * setting can be changed later.
+ */
+#ifndef SOURCE_DUCKDB_DUCKDB_INT_H
+#define SOURCE_DUCKDB_DUCKDB_INT_H
+
+#include "source/duckdb/duckdb_lib.h"
+#include "source/source_int.h"
+
+struct duck {
+    const struct duck_lib *lib;
+    duck_handle db, con;
+    struct str path; /* empty: in memory, for Parquet */
+};
+
+/* The files of a Parquet table, open from the start: what is read is what was
+ * open, also if a name means another file by then. */
+struct duck_files {
+    struct str *paths;
+    int *fds;
+    size_t n;
+};
+
+/* path NULL: in memory. */
+enum status duck_connect(struct source *src, const char *path,
+                         struct duck **out, struct err *err) WARN_UNUSED;
+void duck_disconnect(struct duck *d); /* NULL allowed */
+/* "could not read DuckDB database ...", with its words on one line. */
+enum status duck_failed(const struct duck *d, const char *what,
+                        const char *words, struct err *err);
+
+/* A query whose rows come in chunks. */
+struct duck_rows {
+    const struct duck *d;
+    duck_handle stmt, chunk;
+    struct duck_result res;
+    uint64_t n; /* rows of the chunk */
+};
+enum status duck_begin(const struct duck *d, const char *sql,
+                       struct duck_rows *r, struct err *err) WARN_UNUSED;
+/* The next chunk; *more is false at the end. */
+enum status duck_next(struct duck_rows *r, bool *more,
+                      struct err *err) WARN_UNUSED;
+void duck_end(struct duck_rows *r);
+
+struct duck_vector {
+    const void *data;
+    const uint64_t *valid; /* NULL: no NULL among them */
+};
+struct duck_vector duck_column(const struct duck_rows *r, uint64_t col);
+static inline bool duck_is_null(const struct duck_vector *v, uint64_t row)
+{
+    return v->valid && !(v->valid[row / 64] >> (row % 64) & 1);
+}
+static inline struct str duck_text_at(const struct duck_vector *v, uint64_t row)
+{
+    const union duck_text *t = (const union duck_text *)v->data + row;
+    return (struct str){t->n <= sizeof t->inside ? t->inside : t->outside,
+                        t->n};
+}
+
+/* Calls fn for each row of a query of the catalogue; v: its columns, texts. */
+typedef enum status (*duck_row_fn)(struct source *src,
+                                   const struct duck_vector *v, uint64_t row,
+                                   struct err *err);
+enum status duck_each_row(struct source *src, const struct duck *d,
+                          const char *sql, uint64_t n_cols, duck_row_fn fn,
+                          struct err *err) WARN_UNUSED;
+/* type: as DuckDB calls it. */
+enum status duck_add_column(struct source *src, struct src_table *t,
+                            struct str name, struct str type, bool not_null,
+                            struct err *err) WARN_UNUSED;
+
+/* FROM this: the table, or read_parquet of its files. */
+void duck_from(struct sb *b, const struct src_table *t);
+/* How a column is asked for: as it is, or as a text. */
+void duck_select(struct sb *b, const struct src_column *c);
+
+#endif
