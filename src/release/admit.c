@@ -4,7 +4,7 @@
  * refuses a statement, a system without random bytes, the budget. PRIVACY: no
  * private row is read; a server plans and sends nothing.
  */
-#include "release/child.h"
+#include "release/row_engine.h"
 #include "release/release_int.h"
 
 /* --- what a server would be asked ----------------------------------------- */
@@ -16,7 +16,7 @@ static enum status plan_counts(struct release *r, struct released *x,
     const struct choice *c = &x->c->choice;
     struct count *q = x->c->q;
     size_t n = q->query->n_group ? x->c->keys.n : 1;
-    struct secret_rat s, s_error;
+    struct secret_rat s;
     u128 *counts = NEWS(&r->p.arena, u128, n + 1);
     if (!counts)
         return err_nomem(err);
@@ -26,13 +26,9 @@ static enum status plan_counts(struct release *r, struct released *x,
     if (!c->noise.smooth)
         return OK;
     secret_rat_init(&s);
-    secret_rat_init(&s_error);
-    bool estimate = mpq_sgn(c->error_epsilon) != 0;
     enum status st =
-        evaluate_smooth(q, e, c->beta, estimate ? c->error_beta : NULL,
-                        c->factor, &s, &s_error, err);
+        evaluate_smooth(q, e, c->beta, NULL, c->factor, &s, NULL, err);
     secret_rat_fini(&s);
-    secret_rat_fini(&s_error);
     return st;
 }
 
@@ -143,7 +139,8 @@ enum status release_charges(struct release *r, struct ledger_charge **out,
     for (size_t i = 0; i < r->p.n_counts; i++)
         if (release_charged(&r->counts[i]))
             (*out)[(*n)++] = (struct ledger_charge){&r->counts[i].request,
-                                                    &r->priced[i].choice.price};
+                                                    &r->priced[i].choice.price,
+                                                    !r->session->opt.fresh};
     return OK;
 }
 
@@ -164,10 +161,8 @@ static enum status admit_smooth(struct release *r, struct err *err)
     for (size_t i = 0; i < r->p.n_counts; i++) {
         const struct released *x = &r->counts[i];
         const struct choice *c = &x->c->choice;
-        bool estimate = mpq_sgn(c->error_epsilon) != 0;
         if (!x->done && c->noise.smooth)
-            TRY(evaluate_admit(x->c->q, c->beta,
-                               estimate ? c->error_beta : NULL, err));
+            TRY(evaluate_admit(x->c->q, c->beta, NULL, err));
     }
     return OK;
 }
@@ -183,6 +178,7 @@ enum status release_admit(struct release *r, struct err *err)
     TRY(r->data.sql ? plan_statements(r, err)
                     : evaluate_plan(&r->p, &r->data, err));
     TRY(remember_tables(r, err));
+    TRY(engine_remember(r, err));
     prepare_close_source(&r->p); /* the worker opens its own */
     return check_files(r, err);
 }

@@ -2,9 +2,10 @@
  * Answers: their stored form and their error.
  *
  * The error of smooth noise is a multiple of the secret S. Its estimate is a
- * release of its own: ln S plus noise, raised so that it is too small in at
- * most one of twenty. It uses a smaller beta than the answer does: that S is
- * larger, but its logarithm is steadier, so it needs less noise.
+ * release of its own: ln S plus noise. p50 and p95 come from it as it is, in
+ * the middle; at_most_p95 from the same draw raised by a public factor, so that
+ * it is too small in at most one of twenty. What everybody may know, that S
+ * lies between its floor and the global sensitivity, is taken into account.
  */
 #include <float.h>
 #include <math.h>
@@ -37,6 +38,8 @@ enum status answer_write(struct arena *a, const struct answer *x,
         json_double(&j, x->p50);
         json_double(&j, x->p95);
         json_bool(&j, x->released);
+        if (x->released)
+            json_double(&j, x->at_most_p95);
     }
     json_end(&j, ']');
     if (x->thresholds.n)
@@ -123,7 +126,13 @@ static bool take_error(struct str *s, struct answer *out)
         !take_double(s, &out->p95) || !take(s, ", "))
         return false;
     out->released = take(s, "true");
-    return (out->released || take(s, "false")) && take(s, "]");
+    if (!out->released)
+        return take(s, "false") && take(s, "]");
+    if (!take(s, ", ")) { /* up to 0.1 the bound stood in place of p95 */
+        out->at_most_p95 = out->p95;
+        return take(s, "]");
+    }
+    return take_double(s, &out->at_most_p95) && take(s, "]");
 }
 
 static enum status malformed(struct err *err)
@@ -210,19 +219,22 @@ static enum status take_numbers(struct arena *a, struct str *s, str_list *out,
     return OK;
 }
 
-/* One threshold, and one hint at most. */
+/* One threshold or one for each number, and as many hints or none. */
 static enum status take_elected(struct arena *a, struct str *s,
                                 struct answer *out, struct err *err)
 {
     if (!take(s, ", \"thresholds\": ["))
         return OK;
     TRY(take_numbers(a, s, &out->thresholds, err));
-    if (out->thresholds.n != 1 || out->thresholds.p[0].p[0] == '-')
+    if (out->thresholds.n != 1 && out->thresholds.n != out->numbers.n)
         return malformed(err);
+    for (size_t i = 0; i < out->thresholds.n; i++)
+        if (out->thresholds.p[i].p[0] == '-')
+            return malformed(err);
     if (!take(s, ", \"lost\": ["))
         return OK;
     TRY(take_numbers(a, s, &out->lost, err));
-    return out->lost.n == 1 ? OK : malformed(err);
+    return out->lost.n == out->thresholds.n ? OK : malformed(err);
 }
 
 enum status answer_read(struct arena *a, struct str text, struct answer *out,
@@ -329,15 +341,12 @@ void answer_public_error(const struct choice *c, struct answer *out)
     out->p95 = c->exact ? 0 : ceil(c->error.p95);
 }
 
-enum status answer_elected_error(const struct choice *c, unsigned j,
-                                 struct answer *out, struct err *err)
+/* S between what is public. */
+static double within(const struct choice *c, double s) /* display */
 {
-    struct noise_error e;
-    TRY(elect_error(&c->election, j, false, &e, err));
-    out->has_error = true;
-    out->p50 = ceil(e.p50);
-    out->p95 = ceil(e.p95);
-    return OK;
+    double factor = mpq_get_d(c->factor); /* display */
+    s = fmax(s, mpq_get_d(c->floor) * factor);
+    return c->most == U128_INF ? s : fmin(s, (double)c->most * factor);
 }
 
 enum status answer_estimate_error(const struct choice *c,
@@ -345,28 +354,19 @@ enum status answer_estimate_error(const struct choice *c,
                                   struct entropy *rng, struct answer *out,
                                   struct err *err)
 {
-    struct guarantee g;
-    struct noise steady; /* tolerates error_beta: that is all it is for */
     mpq_t miss;
-    double upper = 0; /* display */
-    guarantee_init(&g);
-    noise_init(&steady);
+    struct scale_estimate e = {0};
     mpq_init(miss);
-    mpq_set_ui(miss, 1, 20);
-    g.kind = PRIVACY_PURE;
-    mpq_set(g.epsilon, c->total.epsilon);
-    enum status st = noise_calibrate_smooth(&g, NOISE_SMOOTH_LAPLACE,
-                                            c->error_beta, &steady, err);
-    if (st == OK)
-        do /* as in draw.c */
-            st = noise_release_scale(&steady, s, c->error_epsilon, miss, rng,
-                                     &upper, err);
-        while (st == E_ENTROPY);
+    mpq_set_ui(miss, 1, 25);
+    enum status st;
+    do /* as in draw.c */
+        st = noise_release_scale(&c->noise, s, c->error_epsilon, miss, rng, &e,
+                                 err);
+    while (st == E_ENTROPY);
     out->has_error = out->released = st == OK;
-    out->p50 = ceil(c->error.p50 * upper);
-    out->p95 = ceil(c->error.p95 * upper);
+    out->p50 = ceil(c->error.p50 * within(c, e.middle));
+    out->p95 = ceil(c->error.p95 * within(c, e.middle));
+    out->at_most_p95 = ceil(c->error.p95 * within(c, e.upper));
     mpq_clear(miss);
-    noise_fini(&steady);
-    guarantee_fini(&g);
     return st;
 }

@@ -12,13 +12,15 @@
 struct answer {
     str_list numbers; /* decimal texts, one for each group or just one */
     str_list keys;    /* of groups that were found in the data: JSON arrays */
-    str_list thresholds; /* elected: what an entity may contribute */
-    str_list lost;       /* elected: what hints at how much was cut */
-    bool keys_cut;       /* there were more, or a text in one was longer */
+    /* elected, one in all or one for each number: what an entity may
+     * contribute, what hints at how much was cut */
+    str_list thresholds, lost;
+    bool keys_cut; /* there were more, or a text in one was longer */
     bool has_error;
-    double p50, p95; /* display; rounded up */
-    bool released;   /* the error was estimated from data and paid for */
-    bool repeated;   /* from the ledger, for free */
+    double p50, p95;    /* display; rounded up */
+    bool released;      /* the error was estimated from data and paid for */
+    double at_most_p95; /* released: p95 is larger in at most 1 of 20 cases */
+    bool repeated;      /* from the ledger, for free */
     struct str receipt;
     struct str as_of; /* when it was held, UTC; empty: not paid */
 };
@@ -31,11 +33,12 @@ struct released {
     bool done; /* stored, or no row can change it: not paid, not drawn */
 };
 
-/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true]},
- * with "thresholds": [8], and "lost": [3], behind it if they were elected,
- * with "keys": [["F"], ["M"]] behind it if they were found in the data, and
- * "keys_cut": true before that if not all of them are there in full.
- * Reading takes this form only; else E_LEDGER. */
+/* The form that the ledger keeps: {"answers": [1, 2], "error": [3, 9, true,
+ * 30]}, without the last one where the error is public, with "thresholds": [8],
+ * and "lost": [3], behind it if they were elected, with "keys": [["F"], ["M"]]
+ * behind it if they were found in the data, and "keys_cut": true before that if
+ * not all of them are there in full. Reading takes this form only; else
+ * E_LEDGER. */
 enum status answer_write(struct arena *a, const struct answer *x,
                          struct str *out, struct err *err) WARN_UNUSED;
 enum status answer_read(struct arena *a, struct str text, struct answer *out,
@@ -52,12 +55,11 @@ enum { MAX_FOUND_KEYS = 100000, MAX_KEY_TEXT = 1024 };
 
 /* The public error of a global mechanism. */
 void answer_public_error(const struct choice *c, struct answer *out);
-/* The error of the noise at the elected threshold, grid value j. */
-enum status answer_elected_error(const struct choice *c, unsigned j,
-                                 struct answer *out,
+/* The error of the noise at the elected threshold, the largest of several. */
+enum status answer_elected_error(const struct choice *c, struct answer *out,
                                  struct err *err) WARN_UNUSED;
-/* A private upper estimate of ln S, and from it of the error. PRIVACY: spends
- * c->error_epsilon. `s` is smooth for c->error_beta. */
+/* A private estimate of ln S, and from it of the error. PRIVACY: spends
+ * c->error_epsilon. `s` is the one that the noise has, smooth for c->beta. */
 enum status answer_estimate_error(const struct choice *c,
                                   const struct secret_rat *s,
                                   struct entropy *rng, struct answer *out,
@@ -74,6 +76,9 @@ struct budget_view {
 enum status report_release(struct prepared *p, const struct released *x,
                            const struct budget_view *budget, struct result *out,
                            struct err *err) WARN_UNUSED;
+/* report_wish.c */
+void report_wish(struct json *j, struct sb *b, struct prepared *p,
+                 const struct priced *c);
 void report_quote(struct prepared *p, const struct priced *c,
                   struct result *out);
 /* report_entity.c: what is public about entities: unit, owners, static_upper;
@@ -81,9 +86,11 @@ void report_quote(struct prepared *p, const struct priced *c,
 void answer_entity_head(struct json *j, const struct count *q);
 void answer_entity_tables(struct json *j, const struct schema *s);
 void answer_entity_json(struct json *j, const struct count *q);
-/* And what an election adds to a release and a quote. */
+/* And what an election adds to a release, to its i-th group, and a quote. */
 void answer_elected_json(struct json *j, const struct choice *c,
                          const struct answer *x);
+void answer_elected_group(struct json *j, const struct choice *c,
+                          const struct answer *x, size_t i);
 void answer_elected_text(struct sb *b, const struct choice *c,
                          const struct answer *x);
 void answer_quote_json(struct json *j, const struct choice *c);
@@ -94,6 +101,11 @@ void json_rat(struct json *j, mpq_srcptr v, bool up);
 void json_key_values(struct json *j, const struct value *vals, size_t n);
 /* The same as a text of its own; p is NULL without memory. */
 struct str key_text(struct arena *a, const struct value *vals, size_t n);
+/* SELECT AVG(x) alone: its answer beside the two counts. */
+struct answer_table;
+void answer_average_json(struct json *j, const struct prepared *p,
+                         const struct released *x,
+                         const struct answer_table *t);
 /* A line for each key, made by key_text, with its number: the keys stand in a
  * column that is as wide as the widest of them. */
 void text_key_lines(struct sb *b, const struct str *keys,

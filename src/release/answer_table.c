@@ -59,9 +59,20 @@ static bool aligned(const struct maker *m)
     return true;
 }
 
-static enum status read_number(const struct maker *m, struct str text,
+/* The number of count c in its row r: an integer, a sum, or an AVG made with
+ * the number of the count behind it. */
+static enum status read_number(const struct maker *m, size_t c, size_t r,
                                struct value *out)
 {
+    const struct table_count *x = &m->counts[c];
+    struct str text = answer_decimal(m->arena, x->numbers[r], x->scale);
+    if (x->average && (c + 1 >= m->n_counts || x[1].n <= r))
+        return err_internal(m->err, "an average lacks its number");
+    if (x->average)
+        text = answer_average(m->arena, x->average, x->numbers[r],
+                              x[1].numbers[r]);
+    if (!text.p)
+        return err_nomem(m->err);
     if (!value_parse_number(m->arena, text, out))
         return err_internal(m->err, "an answer is no number");
     return OK;
@@ -85,8 +96,7 @@ static enum status aligned_rows(const struct maker *m, struct raw_row *rows,
     for (size_t r = 0; r < first->n; r++) {
         TRY(new_row(m, first->keys + r * m->n_keys, &rows[r]));
         for (size_t c = 0; c < m->n_counts; c++)
-            TRY(read_number(m, m->counts[c].numbers[r],
-                            &rows[r].vars[m->n_keys + c]));
+            TRY(read_number(m, c, r, &rows[r].vars[m->n_keys + c]));
     }
     *n = first->n;
     return OK;
@@ -108,7 +118,7 @@ static enum status merged_rows(const struct maker *m, struct raw_row *rows,
     for (size_t i = 0; i < total; i++) {
         if (!i || compare_keys(list[i].key, list[i - 1].key, m->n_keys) != 0)
             TRY(new_row(m, list[i].key, &rows[(*n)++]));
-        TRY(read_number(m, m->counts[list[i].count].numbers[list[i].row],
+        TRY(read_number(m, list[i].count, list[i].row,
                         &rows[*n - 1].vars[m->n_keys + list[i].count]));
     }
     return OK;
@@ -201,7 +211,7 @@ static enum status moved(const struct maker *m, const struct expr *e,
     struct value was = vars[var], v;
     double x = as_double(&was) + by;
     char buf[400];
-    snprintf(buf, sizeof buf, "%.0f", x);
+    snprintf(buf, sizeof buf, "%.*f", was.type == T_DEC ? 12 : 0, x);
     enum status st = OK;
     if (!value_parse_number(m->arena, str_of(buf), &vars[var]))
         *out = NAN;
@@ -209,6 +219,23 @@ static enum status moved(const struct maker *m, const struct expr *e,
         *out = as_double(&v);
     vars[var] = was;
     return st;
+}
+
+/* Of one number as it stands in a row; negative: not known. An average has that
+ * of its sum and of its number, to first order. */
+static double number_error(const struct maker *m, size_t c,
+                           const struct value *vars)
+{
+    const struct table_count *x = &m->counts[c];
+    double unit = pow(10, -(double)x->scale), at = 0;
+    if (x->p95 < 0 || !x->average)
+        return x->p95 < 0 ? -1 : x->p95 * unit;
+    double n = as_double(&vars[m->n_keys + c + 1]);
+    double middle = ((double)x->average->lo + (double)x->average->hi) / 2;
+    if (x[1].p95 < 0 || !(n >= 1))
+        return -1;
+    at = as_double(&vars[m->n_keys + c]) - middle * unit;
+    return hypot(x->p95 * unit / 2, at * x[1].p95) / n;
 }
 
 /* To first order: half the change between either end of each count's error,
@@ -222,11 +249,11 @@ static enum status cell_error(const struct maker *m, const struct expr *e,
         return OK;
     if (e->op == X_VAR) {
         if (e->var >= m->n_keys && !vars[e->var].is_null)
-            *out = m->counts[e->var - m->n_keys].p95;
+            *out = number_error(m, e->var - m->n_keys, vars);
         return OK;
     }
     for (size_t c = 0; c < m->n_counts; c++) {
-        double up = 0, down = 0, p95 = m->counts[c].p95;
+        double up = 0, down = 0, p95 = number_error(m, c, vars);
         if (p95 < 0 || vars[m->n_keys + c].is_null)
             return OK;
         TRY(moved(m, e, vars, m->n_keys + c, p95, &up));

@@ -14,9 +14,23 @@ struct table_count {
     const struct value *keys; /* n rows of n_keys values */
     const struct str *numbers;
     size_t n;
-    double p95;   /* display: error of each number; negative: not known */
-    bool clamped; /* count: a number is what counts are clamped at */
+    double p95;     /* display: error of each number; negative: not known */
+    bool clamped;   /* count: a number is what counts are clamped at */
+    uint32_t scale; /* of a sum: numbers and p95 are in units of 10^-scale */
+    /* Its numbers and those of the next count make an AVG; NULL: no. */
+    const struct sql_average *average;
 };
+
+/* 12345 in units of 10^-2 is 123.45; p is NULL without memory. */
+struct str answer_decimal(struct arena *a, struct str units, uint32_t scale);
+/* The same in JSON: decimals are texts. */
+void answer_number_json(struct json *j, struct str units, uint32_t scale);
+/* A total, which may be a two's complement, in digits; p is NULL without
+ * memory. */
+struct str answer_units(struct arena *a, u128 v, bool is_signed);
+/* An AVG from its sum and its number. */
+struct str answer_average(struct arena *a, const struct sql_average *v,
+                          struct str sum, struct str n);
 
 struct answer_table {
     const struct sql_after *after;

@@ -73,17 +73,20 @@ static enum status print_degrees(struct sb *b, const struct table *t,
     struct str *lines = NEWS(b->arena, struct str, t->degrees.n + 1);
     if (!lines)
         return err_nomem(err);
+    size_t n = 0;
     for (size_t i = 0; i < t->degrees.n; i++) {
         struct sb line;
+        if (t->degrees.p[i].measured)
+            continue; /* the rows' business, not the owner's word */
         sb_init(&line, b->arena);
         degree_print(&line, t, &t->degrees.p[i]);
         sb_cstr(&line, t->degrees.p[i].is_key ? " key" : "");
         if (line.failed)
             return err_nomem(err);
-        lines[i] = sb_view(&line);
+        lines[n++] = sb_view(&line);
     }
-    qsort(lines, t->degrees.n, sizeof *lines, by_bytes);
-    for (size_t i = 0; i < t->degrees.n; i++)
+    qsort(lines, n, sizeof *lines, by_bytes);
+    for (size_t i = 0; i < n; i++)
         sb_printf(b, " %.*s\n", PSTR(lines[i]));
     return OK;
 }
@@ -122,7 +125,16 @@ static enum status print_table(struct sb *b, const struct schema *s,
     print_text(b, full_name(b->arena, t));
     sb_char(b, '\n');
     print_columns(b, t);
+    size_t before = b->n;
+    schema_print_form(b, s, t);
+    if (b->n > before)
+        sb_char(b, '\n');
     print_owners(b, s, t);
+    if (t->bytes_at_most) {
+        sb_cstr(b, " bytes ");
+        sb_u128(b, t->bytes_at_most);
+        sb_char(b, '\n');
+    }
     return print_degrees(b, t, err);
 }
 

@@ -82,6 +82,24 @@ static void say_made(const char *path, const struct ledger_spec *spec,
     sb_cstr(&out->text, spec->policy ? ", bound to this policy\n" : "\n");
 }
 
+/* Options hold over the policy. True: one was given. */
+static bool override_limits(const struct options *o, struct ledger_limits *l)
+{
+    const struct {
+        struct str from, *to;
+    } all[] = {{o->respond_after, &l->respond_after},
+               {o->ladder, &l->ladder},
+               {o->least_price, &l->least_price},
+               {o->most_price, &l->most_price}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].from.n) {
+            *all[i].to = all[i].from;
+            any = true;
+        }
+    return any;
+}
+
 static enum status init(struct prepared *p, struct guarantee *g,
                         struct result *out, struct err *err)
 {
@@ -98,8 +116,7 @@ static enum status init(struct prepared *p, struct guarantee *g,
     TRY(read_composition(p->session, &spec.composition, err));
     TRY(read_total(p, g, err));
     binding_limits(&p->schema, &spec.limits);
-    if (o->least_price.n)
-        spec.limits.least_price = o->least_price;
+    override_limits(o, &spec.limits);
     if (spec.composition == COMPOSE_ZCDP && !mpq_sgn(g->delta))
         return err_set(err, E_USAGE, "composition zcdp needs --delta");
     if (binds(o)) {
@@ -169,6 +186,7 @@ static enum status bind(struct prepared *p, struct result *out, struct err *err)
     /* limits that the policy does not state stay as they are */
     bool stated = limits_stated(&p->schema.limits);
     binding_limits(&p->schema, &limits);
+    stated |= override_limits(&s->opt, &limits);
     enum status st =
         ledger_bind(l, s->opt.dataset, &policy, stated ? &limits : NULL, err);
     if (st == OK)

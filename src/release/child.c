@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,13 +172,41 @@ static void send_frame(int fd, uint32_t status, const void *p, size_t n)
 }
 
 /* Nothing of the parent is undone or flushed: it ends here. */
+void child_exit(void)
+{
+    extern void __gcov_dump(void) __attribute__((weak)); /* builds that count */
+    if (__gcov_dump)
+        __gcov_dump();
+    _exit(0);
+}
+
+void child_settle(int fd, const int *keep, size_t n_keep)
+{
+    struct child_limits l = {.keep = keep, .n_keep = n_keep};
+    become_private(0, true);
+    ignore_terminal();
+    no_terminal();
+    close_others(fd, &l);
+    set_limits(&l);
+}
+
+/* As usual, whatever a server does. */
+static void hear_children(void)
+{
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &child, NULL);
+}
+
 static void be_child(int fd, pid_t parent, const struct child_limits *l,
                      child_fn *fn, void *ctx)
 {
-    extern void __gcov_dump(void) __attribute__((weak)); /* builds that count */
     struct str message = {0};
     struct err why;
     err_clear(&why);
+    hear_children();
     if (!l->detached)
         prefer_for_killing();
     become_private(parent, l->detached);
@@ -190,9 +219,7 @@ static void be_child(int fd, pid_t parent, const struct child_limits *l,
         send_frame(fd, OK, message.p, message.n);
     else
         send_frame(fd, (uint32_t)s, &why, sizeof why);
-    if (__gcov_dump)
-        __gcov_dump();
-    _exit(0);
+    child_exit();
 }
 
 /* --- the parent ----------------------------------------------------------- */
@@ -246,7 +273,7 @@ static enum status take_error(struct str bytes, uint32_t status,
         return err_set(err, E_CHILD, "the evaluation gave no reason");
     memcpy(&e, bytes.p, sizeof e);
     e.message[sizeof e.message - 1] = e.detail[sizeof e.detail - 1] = 0;
-    e.hint[sizeof e.hint - 1] = e.cause[sizeof e.cause - 1] = 0;
+    e.hint[sizeof e.hint - 1] = 0;
     e.file[sizeof e.file - 1] = 0;
     e.status = (enum status)status;
     if (err)
@@ -308,6 +335,32 @@ static pid_t start(void)
         child = fork();
     }
     return child;
+}
+
+int child_start(int fd, const struct child_limits *limits, child_fn *fn,
+                void *ctx)
+{
+    pid_t parent = getpid(), child = start();
+    if (child == 0)
+        be_child(fd, parent, limits, fn, ctx);
+    return child;
+}
+
+enum status child_listen(int fd, int process, struct arena *a,
+                         const struct child_limits *l, struct str *out,
+                         struct err *err)
+{
+    struct sb b;
+    sb_init(&b, a);
+    if (!listen_to(fd, l, &b)) {
+        if (l->detached)
+            return err_set(err, E_CANCELLED, "cancelled");
+        if (process >= 0)
+            syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+        return err_set(err, E_CHILD, "the evaluation was not done in time");
+    }
+    return b.failed ? err_nomem(err)
+                    : take_frame(b.p ? sb_view(&b) : STR(""), 0, out, err);
 }
 
 enum status child_run(struct arena *a, const struct child_limits *limits,

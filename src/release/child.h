@@ -43,6 +43,20 @@ struct child_limits {
 enum status child_run(struct arena *a, const struct child_limits *limits,
                       child_fn *fn, void *ctx, struct str *out,
                       struct err *err) WARN_UNUSED;
+/*
+ * The parts of child_run, for a server's children (post.h). child_start forks:
+ * fn's message goes to fd. child_listen waits for it there; `process` is a
+ * descriptor of the child by which it can be killed, or negative.
+ * child_settle makes this process a server: no terminal, no descriptors but
+ * these. child_exit ends it.
+ */
+int child_start(int fd, const struct child_limits *limits, child_fn *fn,
+                void *ctx);
+enum status child_listen(int fd, int process, struct arena *a,
+                         const struct child_limits *limits, struct str *out,
+                         struct err *err) WARN_UNUSED;
+void child_settle(int fd, const int *keep, size_t n_keep);
+void child_exit(void) __attribute__((noreturn));
 /* E_USAGE if this process has several threads. */
 enum status child_possible(struct err *err) WARN_UNUSED;
 

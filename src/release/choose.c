@@ -3,15 +3,20 @@
  *
  * The public rule. Discrete Laplace noise on a global sensitivity GS has
  * standard deviation sqrt(2) GS / epsilon. Smooth noise has c S with S
- * between a floor that the query alone decides (no data give less) and GS.
- * Smooth noise is taken when it is less than half as large in the middle of
- * that range, S = sqrt(floor GS). A floor below 1 counts as 1: it is that low
- * only where a public table may be empty, and where a row matters it changes
- * the count by 1 at least. The global kind has light tails and an error
- * that everybody may know, which is worth a factor of two. Doubles appear in
- * this comparison only: both outcomes are private.
+ * between a floor that the query alone decides (no data give less) and GS. With
+ * groups c is larger, since a change of scale is paid in each of them, and so
+ * is the floor. Nothing public says where S lies in between: any order of
+ * magnitude is taken for as likely as any other, so that S is expected to be
+ * (GS - floor) / ln(GS / floor). Smooth noise is taken when it is then less
+ * than half as large. A floor below 1 counts as 1: it is that low only where a
+ * public table may be empty, and where a row matters it changes the count by 1
+ * at least. The global kind has light tails and an error that everybody may
+ * know, which is worth a factor of two. Doubles appear in this comparison
+ * only: both outcomes are private.
  */
 #include "release/choose.h"
+
+#include "release/answer_table.h"
 
 #include <math.h>
 
@@ -94,13 +99,15 @@ static void set_guarantee_text(struct count *q, struct choice *c)
 }
 
 /* A table has fewer rows than this: pages of a server, ids of a store. */
-enum { ROWS_BITS = 40 };
+enum { ROWS_BITS = 40, WEIGHT_BITS = 60 };
 
 /* What counts are clamped at, if a count could reach it. Public. */
 static u128 clamped_at(const struct count *q, const struct choice *c)
 {
-    u128 most = count_limit(c->n_groups, false);
+    u128 most = count_limit(c->n_groups, c->is_signed);
     uint32_t bits = ROWS_BITS * q->query->n_atoms;
+    if (q->query->weight.on)
+        bits += WEIGHT_BITS;
     return bits < 127 && most >> bits ? U128_INF : most;
 }
 
@@ -109,11 +116,15 @@ static void add_clamped_text(struct arena *a, struct choice *c)
     struct str of = STR("");
     if (c->clamped_at == U128_INF || !c->guarantee.p)
         return;
-    if (c->n_groups > 1)
-        of = str_printf(a, " divided by %llu", (unsigned long long)c->n_groups);
-    c->guarantee =
-        str_printf(a, "%.*s Counts above 2^127 - 1%.*s are given as that.",
-                   PSTR(c->guarantee), PSTR(of));
+    uint64_t parts = c->n_groups > 1 ? c->n_groups : 1;
+    if (c->is_signed)
+        parts *= 2;
+    if (parts > 1)
+        of = str_printf(a, " divided by %llu", (unsigned long long)parts);
+    c->guarantee = str_printf(
+        a, "%.*s %s above 2^127 - 1%.*s%s are given as that.",
+        PSTR(c->guarantee), c->is_signed ? "Sizes of sums" : "Counts", PSTR(of),
+        c->is_signed ? " units" : "");
 }
 
 /* --- the global way ------------------------------------------------------- */
@@ -140,24 +151,25 @@ enum status choose_global(struct count *q, enum noise_kind kind,
 
 /* --- the smooth way ------------------------------------------------------- */
 
+/* What was asked for. *given: a part of epsilon was named; error_epsilon stays
+ * 0 where no estimate is wanted or offered. */
 static enum status read_error_budget(struct count *q, struct choice *c,
-                                     struct err *err)
+                                     bool *given, bool *wanted, struct err *err)
 {
     struct str v = q->p->session->opt.error_budget;
-    if (str_is(v, "none") || str_is(v, "0") || c->total.kind == PRIVACY_ZCDP)
+    *given = false;
+    *wanted =
+        !str_is(v, "none") && !str_is(v, "0") && c->total.kind != PRIVACY_ZCDP;
+    if (!*wanted || !v.n)
         return OK;
-    if (!v.n) {
-        mpq_set_ui(c->error_epsilon, 1, 10);
-        mpq_mul(c->error_epsilon, c->error_epsilon, c->total.epsilon);
-        return OK;
-    }
     TRY(rat_read(v, "error-budget", c->error_epsilon, err));
+    *given = true;
     if (mpq_sgn(c->error_epsilon) <= 0 ||
         mpq_cmp(c->error_epsilon, c->total.epsilon) >= 0) {
         err_set(err, E_VALUE,
                 "the error budget must lie between 0 and epsilon");
-        err_hint(err, "It is a part of epsilon, by default a tenth; \"none\" "
-                      "leaves the error estimate out.");
+        err_hint(err, "It is a part of epsilon, chosen by the query unless "
+                      "given; \"none\" leaves the error estimate out.");
         return E_VALUE;
     }
     return OK;
@@ -196,55 +208,108 @@ static enum status floor_at(struct count *q, mpq_srcptr beta, mpq_t out,
                                 out, err);
 }
 
-/* By the query's degree (1 at least: 0 means that no smooth noise is needed,
- * but it may have been asked for), or as the user says. */
-static enum status pick_beta(struct count *q, struct choice *c,
-                             const struct guarantee *g, struct err *err)
+/* --- beta and the split of epsilon ---------------------------------------
+ *
+ * The estimate of ln S is off by a Laplace variable of scale beta over its own
+ * epsilon. With a spread of 4/5 the middle is right within a factor of 3.6 in
+ * nine of ten cases. So the estimate costs (5/4) beta: where one is bought, a
+ * smaller beta than by noise_choose_beta is best, and both are chosen together,
+ * by the degree alone: beta = e/7, e/5, e/4, e/4, e/3 of the answer's e. These
+ * lie between what is best where S is a large degree of the data (0) and where
+ * it is all growth (about twice as much). With G groups beta is divided by 2G -
+ * 1, and the estimate is cheap.
+ */
+
+static const unsigned char parts_of_epsilon[] = {7, 5, 4, 4, 3};
+enum { N_PARTS = sizeof parts_of_epsilon };
+
+/* beta over the answer's epsilon. */
+static void beta_share(const struct choice *c, mpq_t out)
 {
-    struct str given = q->p->session->opt.beta;
-    TRY(degree(q, &c->degree, err));
-    unsigned least = c->degree ? c->degree : 1;
-    if (given.n) {
-        TRY(rat_read(given, "beta", c->beta, err));
-        return mpq_sgn(c->beta) > 0
-                   ? OK
-                   : err_set(err, E_VALUE, "beta must be greater than zero");
-    }
-    if (c->n_groups)
-        noise_choose_beta_groups(g, least, c->n_groups, c->beta);
-    else
-        noise_choose_beta(g, least, c->beta);
-    return OK;
+    unsigned d = c->degree ? c->degree : 1;
+    unsigned long m = parts_of_epsilon[(d < N_PARTS ? d : N_PARTS) - 1];
+    mpq_set_ui(out, 1, m);
+    if (c->n_groups > 1)
+        mpz_mul_ui(mpq_denref(out), mpq_denref(out), 2 * c->n_groups - 1);
 }
 
-/* A third of its epsilon, unless beta is less or that is too small for noise
- * (2^-30) or for the query: found out here, before anything is charged. */
-static enum status pick_error_beta(struct count *q, struct choice *c,
-                                   struct err *err)
+/* The share of epsilon that goes to the estimate: r / (r + 4/5), at least a
+ * fiftieth, in thousandths. */
+static void estimate_share(mpq_srcptr r, mpq_t out)
 {
-    struct err why;
-    mpq_set_ui(c->error_beta, 1, 3);
-    mpq_mul(c->error_beta, c->error_beta, c->error_epsilon);
-    if (mpq_cmp_ui(c->error_beta, 1, 1ul << 30) < 0 ||
-        mpq_cmp(c->error_beta, c->beta) >= 0) {
-        mpq_set(c->error_beta, c->beta);
-        return OK;
+    mpq_t x;
+    mpq_init(x);
+    mpq_set_ui(x, 4, 5);
+    mpq_add(x, x, r);
+    mpq_div(out, r, x);
+    mpz_mul_ui(mpq_numref(out), mpq_numref(out), 1000);
+    mpz_cdiv_q(mpq_numref(out), mpq_numref(out), mpq_denref(out));
+    if (mpz_cmp_ui(mpq_numref(out), 20) < 0)
+        mpz_set_ui(mpq_numref(out), 20);
+    mpz_set_ui(mpq_denref(out), 1000);
+    mpq_canonicalize(out);
+    mpq_clear(x);
+}
+
+/* Of a beta that was given: (5/4) beta, at most three tenths of epsilon. */
+static void estimate_for_beta(struct choice *c)
+{
+    mpq_t most;
+    mpq_init(most);
+    mpq_set_ui(most, 5, 4);
+    mpq_mul(c->error_epsilon, c->beta, most);
+    mpq_set_ui(most, 3, 10);
+    mpq_mul(most, most, c->total.epsilon);
+    if (mpq_cmp(c->error_epsilon, most) > 0)
+        mpq_set(c->error_epsilon, most);
+    mpq_clear(most);
+}
+
+static enum status given_beta(struct count *q, struct choice *c,
+                              struct err *err)
+{
+    TRY(rat_read(q->p->session->opt.beta, "beta", c->beta, err));
+    return mpq_sgn(c->beta) > 0
+               ? OK
+               : err_set(err, E_VALUE, "beta must be greater than zero");
+}
+
+/* beta, error_epsilon and what is left for the answers. */
+static enum status split_epsilon(struct count *q, struct choice *c,
+                                 struct guarantee *g, struct err *err)
+{
+    bool given, wanted, has_beta = q->p->session->opt.beta.n;
+    mpq_t r;
+    TRY(degree(q, &c->degree, err));
+    TRY(read_error_budget(q, c, &given, &wanted, err));
+    if (has_beta)
+        TRY(given_beta(q, c, err));
+    mpq_init(r);
+    beta_share(c, r);
+    if (wanted && !given && has_beta) {
+        estimate_for_beta(c);
+    } else if (wanted && !given) {
+        estimate_share(r, c->error_epsilon);
+        mpq_mul(c->error_epsilon, c->error_epsilon, c->total.epsilon);
     }
-    enum status s = floor_at(q, c->error_beta, c->floor, &why);
-    if (s == E_TOO_LARGE)
-        mpq_set(c->error_beta, c->beta);
-    else if (s != OK && err)
-        *err = why;
-    return s == E_TOO_LARGE ? OK : s;
+    answer_guarantee(c, g);
+    unsigned least = c->degree ? c->degree : 1;
+    if (!has_beta && wanted && !given)
+        mpq_mul(c->beta, r, g->epsilon);
+    else if (!has_beta && c->n_groups)
+        noise_choose_beta_groups(g, least, c->n_groups, c->beta);
+    else if (!has_beta)
+        noise_choose_beta(g, least, c->beta);
+    mpq_clear(r);
+    return OK;
 }
 
 static enum status smooth(struct count *q, enum noise_kind kind,
                           struct choice *c, struct guarantee *g,
                           struct err *err)
 {
-    TRY(read_error_budget(q, c, err));
-    answer_guarantee(c, g);
-    TRY(pick_beta(q, c, g, err));
+    TRY(split_epsilon(q, c, g, err));
+    c->most = q->bound.upper;
     /* a public choice too: epsilon and beta decide it */
     if (!q->p->session->opt.mechanism.n && kind == NOISE_SMOOTH_LAPLACE &&
         !c->n_groups)
@@ -262,7 +327,6 @@ static enum status smooth(struct count *q, enum noise_kind kind,
      * bounds the sum of both changes */
     if (c->n_groups && q->p->schema.neighbours == CHANGE_ONE)
         mpq_set_ui(c->factor, 2, 1);
-    TRY(pick_error_beta(q, c, err));
     return floor_at(q, c->beta, c->floor, err);
 }
 
@@ -274,6 +338,18 @@ static enum status use_smooth(struct count *q, enum noise_kind kind,
     enum status s = smooth(q, kind, c, &g, err);
     guarantee_fini(&g);
     return s;
+}
+
+static enum noise_kind smooth_kind(const struct choice *c)
+{
+    if (c->total.kind == PRIVACY_ZCDP && !c->n_groups)
+        return NOISE_ARSINH_NORMAL;
+    return NOISE_SMOOTH_LAPLACE;
+}
+
+enum status choose_smooth(struct count *q, struct choice *c, struct err *err)
+{
+    return use_smooth(q, smooth_kind(c), c, err);
 }
 
 /* --- the rule ------------------------------------------------------------- */
@@ -289,6 +365,7 @@ static void forget(struct choice *c)
     noise_init(&c->noise);
     mpq_set_ui(c->error_epsilon, 0, 1);
     mpq_set_ui(c->factor, 1, 1);
+    c->most = U128_INF;
 }
 
 static enum noise_kind global_kind(const struct choice *c)
@@ -297,30 +374,37 @@ static enum noise_kind global_kind(const struct choice *c)
                                          : NOISE_DISCRETE_LAPLACE;
 }
 
-static enum noise_kind smooth_kind(const struct choice *c)
+/* Of a number between these, each order of magnitude as likely as another. */
+static double expected_between(double low, double high)
 {
-    if (c->total.kind == PRIVACY_ZCDP && !c->n_groups)
-        return NOISE_ARSINH_NORMAL;
-    return NOISE_SMOOTH_LAPLACE;
+    return high > low * 1.000001 ? (high - low) / log(high / low) : low;
 }
 
 /* GS is finite: compare as the head of the file says. */
 static enum status compare(struct count *q, struct choice *c, struct err *err)
 {
     char gs[U128_DIGITS];
-    const char *gs_text = u128_text(q->bound.upper, gs);
+    struct str units = str_of(u128_text(q->bound.upper, gs));
+    struct str shown = answer_decimal(&q->p->arena, units, q->scale);
+    if (!shown.p)
+        return err_nomem(err);
+    const char *gs_text = arena_strdup(&q->p->arena, shown.p, shown.n);
+    const char *what = q->is_sum ? "sum" : "count";
+    if (!gs_text)
+        return err_nomem(err);
     TRY(choose_global(q, global_kind(c), c, err));
     double fixed = c->error.std, global = (double)q->bound.upper;
     struct err why;
     bool ok = use_smooth(q, smooth_kind(c), c, &why) == OK;
     double least = mpq_get_d(c->floor), factor = mpq_get_d(c->factor);
-    double middle = c->error.std * factor * sqrt(fmax(least, 1) * global);
-    if (ok && 2 * middle < fixed) {
+    double smooth_std =
+        c->error.std * factor * expected_between(fmax(least, 1), global);
+    if (ok && 2 * smooth_std < fixed) {
         c->reason = str_printf(
             &q->p->arena,
             "The global sensitivity %s is large; the smooth one, measured on "
             "the data in secret, lies between %.3g and %s.",
-            gs_text, least * factor, gs_text);
+            gs_text, least * factor * pow(10, -(double)q->scale), gs_text);
         return OK;
     }
     forget(c);
@@ -330,10 +414,36 @@ static enum status compare(struct count *q, struct choice *c, struct err *err)
                               : STR("One row changes");
     c->reason = str_printf(
         &q->p->arena,
-        "%.*s the count by at most %s, whatever the data; noise measured on "
+        "%.*s the %s by at most %s, whatever the data; noise measured on "
         "the data would hardly be smaller.",
-        PSTR(who), gs_text);
+        PSTR(who), what, gs_text);
     return OK;
+}
+
+/* What was declared and is not used is told with the choice it weighs on. */
+static void tell_left_out(struct prepared *p, struct choice *c)
+{
+    if (p->left_out.n && c->reason.p)
+        c->reason = str_printf(
+            &p->arena,
+            "%.*s Not used, since the database does not enforce it and no "
+            "seal has checked it: %.*s.",
+            PSTR(c->reason), PSTR(p->left_out));
+}
+
+enum status choose_without_data(struct count *q, struct choice *c,
+                                struct err *err)
+{
+    char gs[U128_DIGITS];
+    forget(c);
+    TRY(choose_global(q, global_kind(c), c, err));
+    c->reason = str_printf(
+        &q->p->arena,
+        "The global sensitivity is %s; measuring the noise on the data could "
+        "take more work than the owner admits.",
+        u128_text(q->bound.upper, gs));
+    tell_left_out(q->p, c);
+    return c->reason.p ? OK : err_nomem(err);
 }
 
 enum status choose_unbounded(struct count *q, const char *why, struct err *err)
@@ -383,15 +493,19 @@ static enum status by_name(struct count *q, struct choice *c, struct err *err)
     return choose_global(q, kind, c, err);
 }
 
-/* What was declared and is not used is told with the choice it weighs on. */
-static void tell_left_out(struct prepared *p, struct choice *c)
+/* The price was found for this noise. */
+static enum status by_error(struct count *q, struct choice *c, struct err *err)
 {
-    if (p->left_out.n && c->reason.p)
-        c->reason = str_printf(
-            &p->arena,
-            "%.*s Not used, since the database does not enforce it and no "
-            "seal has checked it: %.*s.",
-            PSTR(c->reason), PSTR(p->left_out));
+    c->reason = STR("The price was chosen for the error that was asked for.");
+    return choose_global(q, global_kind(c), c, err);
+}
+
+/* PRIVACY: the two numbers of an AVG cost together what one does. */
+static void halve(struct guarantee *g)
+{
+    mpq_div_2exp(g->epsilon, g->epsilon, 1);
+    mpq_div_2exp(g->delta, g->delta, 1);
+    mpq_div_2exp(g->rho, g->rho, 1);
 }
 
 enum status choose(struct count *q, const struct group_keys *k,
@@ -399,7 +513,10 @@ enum status choose(struct count *q, const struct group_keys *k,
 {
     TRY(choose_guarantee(q->p->epsilon, q->p->delta, q->p->session->opt.rho,
                          &c->total, err));
+    if (q->half)
+        halve(&c->total);
     c->n_groups = k->found ? 0 : k->n;
+    c->is_signed = tree_is_signed(q->tree);
     bool entity = q->p->schema.has_entities;
     c->exact = (entity ? q->entity.l1_upper : q->bound.l1_upper) == 0;
     if (c->exact)
@@ -410,10 +527,13 @@ enum status choose(struct count *q, const struct group_keys *k,
         TRY(choose_threshold(q, c, err));
     else if (q->p->session->opt.mechanism.n)
         TRY(by_name(q, c, err));
+    else if (q->p->wish.given && !q->p->wish.at_least)
+        TRY(by_error(q, c, err));
     else
         TRY(by_rule(q, c, err));
     if (!c->exact)
         set_price(c);
+    c->price.half = q->half;
     set_guarantee_text(q, c);
     c->clamped_at = clamped_at(q, c);
     add_clamped_text(&q->p->arena, c);
@@ -432,10 +552,12 @@ enum status choose_all(struct prepared *p, struct priced **out, struct err *err)
         c[i].q = &p->counts[i];
         choice_init(&c[i].choice);
     }
-    for (size_t i = 0; i < p->n_counts; i++) {
+    for (size_t i = 0; i < p->n_counts; i++)
         TRY(group_keys(c[i].q, &c[i].keys, err));
+    if (p->session->opt.error.n)
+        TRY(choose_for_error(p, c, err));
+    for (size_t i = 0; i < p->n_counts; i++)
         TRY(choose(c[i].q, &c[i].keys, &c[i].choice, err));
-    }
     return OK;
 }
 

@@ -12,6 +12,14 @@
 #include "release/prepare.h"
 #include "sens/sens.h"
 
+/* How the groups of GROUP BY share elections (choose_entity.c). */
+enum elected_by {
+    GROUPS_NONE, /* no GROUP BY */
+    GROUPS_EACH, /* an election each, at the whole price: no entity is in two */
+    GROUPS_VECTOR, /* one election; an entity's vector over groups is cut */
+    GROUPS_SPLIT   /* an election each, that share the price */
+};
+
 struct choice {
     struct guarantee total; /* asked for, and paid */
     struct price price;
@@ -21,13 +29,15 @@ struct choice {
     bool thresholded;   /* keys are found in private rows */
     bool elected;       /* of entities: how much each may contribute */
     struct election election;
-    mpz_t threshold;     /* thresholded: noisy counts below it stay hidden */
-    unsigned degree;     /* smooth only, as all below */
-    mpq_t beta;          /* of the smooth sensitivity S */
-    mpq_t factor;        /* noise is drawn with factor * S */
-    mpq_t floor;         /* S is at least this, whatever the data */
+    enum elected_by grouping; /* elected */
+    mpz_t threshold; /* thresholded: noisy counts below it stay hidden */
+    unsigned degree; /* smooth only, as all below */
+    mpq_t beta;      /* of the smooth sensitivity S */
+    mpq_t factor;    /* noise is drawn with factor * S */
+    mpq_t floor;     /* S is at least this, whatever the data */
+    u128 most;       /* and at most this, the global one; U128_INF: no bound */
     mpq_t error_epsilon; /* for the error estimate; 0: none */
-    mpq_t error_beta;
+    bool is_signed;      /* a total may be negative */
     u128 clamped_at; /* C, if so many rows could be counted; else U128_INF */
     /* display; in units of S if smooth, of the threshold if elected */
     struct noise_error error;
@@ -58,6 +68,20 @@ void priced_fini(struct prepared *p, struct priced *counts);
 /* choose_threshold.c: the mechanism for keys that are found in private rows. */
 enum status choose_threshold(struct count *q, struct choice *c,
                              struct err *err) WARN_UNUSED;
+/* choose_error.c: epsilon by --error, where it is given. */
+enum status choose_for_error(struct prepared *p, const struct priced *counts,
+                             struct err *err) WARN_UNUSED;
+/* So many epsilons of three digits are looked through; as a text. */
+enum { CHOOSE_EPSILONS = 9 * 900 };
+struct str choose_epsilon_text(struct arena *a, unsigned i);
+/* The first of them that gives the error, for all counts; CHOOSE_EPSILONS: none
+ * does. */
+enum status choose_epsilon_for(struct prepared *p, const struct priced *counts,
+                               double p95, unsigned *out,
+                               struct err *err) WARN_UNUSED;
+/* Noise measured on the data. */
+enum status choose_smooth(struct count *q, struct choice *c,
+                          struct err *err) WARN_UNUSED;
 /* choose_entity.c: where the unit is an entity with its rows. */
 enum status choose_entity(struct count *q, const struct group_keys *k,
                           struct choice *c, struct err *err) WARN_UNUSED;
@@ -68,6 +92,10 @@ enum status choose_global(struct count *q, enum noise_kind kind,
                           struct choice *c, struct err *err) WARN_UNUSED;
 enum status choose_unbounded(struct count *q, const char *why,
                              struct err *err) WARN_UNUSED;
+/* Noise by the global bound, which is finite, in place of noise measured on the
+ * data: strict.c. The price stays. */
+enum status choose_without_data(struct count *q, struct choice *c,
+                                struct err *err) WARN_UNUSED;
 /* Restates a price in rho as (epsilon, delta), if delta was given: for ledgers
  * that add those. */
 void choose_price_for_sums(struct choice *c);

@@ -147,12 +147,37 @@ static enum status check_ghosts(const struct check *c, const struct store *st,
     return v.x && VEC_PUSH(&c->p->arena, &out->list, v) ? OK : err_nomem(err);
 }
 
+/* Bytes of the texts of a column, as often as they occur. */
+static u128 text_bytes(const struct store_column *c, size_t n_rows)
+{
+    u128 sum = 0;
+    for (size_t r = 0; c->present && c->dict && r < n_rows; r++)
+        if (!column_is_null(c, r))
+            sum += column_value(c, r).s.n;
+    return sum;
+}
+
+static enum status check_bytes(const struct table *def,
+                               const struct store_table *t, struct err *err)
+{
+    u128 sum = 0;
+    for (size_t c = 0; def->bytes_at_most && c < t->n_cols; c++)
+        sum += text_bytes(&t->cols[c], t->n_rows);
+    if (sum <= def->bytes_at_most)
+        return OK;
+    return err_set(err, E_CONSTRAINT,
+                   "the texts of \"%.*s\" have more bytes than bytes_at_most",
+                   PSTR(def->name));
+}
+
 static enum status check_table(struct prepared *p, uint32_t table,
                                const struct store *st, struct violations *out,
                                struct err *err)
 {
     const struct store_table *t = &st->tables[table];
     const struct table *def = &p->schema.tables.p[table];
+    if (def->bytes_at_most)
+        TRY(check_bytes(def, t, err));
     for (size_t i = 0; i < def->degrees.n; i++) {
         const struct degree *d = &def->degrees.p[i];
         struct check c = {p, table, t, d, degree_counts_rows(d)};

@@ -21,7 +21,10 @@ static enum status draw_number(const struct choice *c, u128 count,
 {
     struct secret_int n;
     secret_int_init(&n);
-    secret_int_set_u128(&n, count);
+    if (c->is_signed)
+        secret_int_set_signed(&n, count);
+    else
+        secret_int_set_u128(&n, count);
     enum status st = OK;
     if (c->exact)
         mpz_set(out, secret_int_open(&n));
@@ -77,16 +80,15 @@ static enum status push_key(struct arena *a, struct released *r,
     return OK;
 }
 
-/* A key that passed the threshold; only the first so many are kept. */
-static enum status show_key(struct released *r, const struct found_key *k,
-                            mpz_srcptr number, struct err *err)
+enum status release_show_key(struct released *r, struct value *key,
+                             mpz_srcptr number, struct err *err)
 {
     struct arena *a = &r->c->q->p->arena;
     if (r->answer.keys.n == MAX_FOUND_KEYS) {
         r->answer.keys_cut = true;
         return OK;
     }
-    TRY(push_key(a, r, k->vals, err));
+    TRY(push_key(a, r, key, err));
     return release_push_number(a, &r->answer.numbers, number, err);
 }
 
@@ -114,7 +116,7 @@ static enum status draw_found(struct released *r, const struct found_keys *keys,
             st = draw_number(c, k->count, NULL, rng, out, err);
         if (st != OK || (c->thresholded && mpz_cmp(out, c->threshold) < 0))
             continue;
-        st = show_key(r, k, out, err);
+        st = release_show_key(r, k->vals, out, err);
     }
     mpz_wipe_clear(out);
     answer_public_error(c, &r->answer);
@@ -141,22 +143,21 @@ static enum status draw_keys(struct released *r, struct evaluated *data,
 /* Everything secret is computed before the first random bit is used. */
 static enum status draw_counts(struct released *r, const struct engine *e,
                                const u128 *counts, size_t n,
-                               struct secret_rat *s, struct secret_rat *s_error,
-                               struct entropy *rng, struct err *err)
+                               struct secret_rat *s, struct entropy *rng,
+                               struct err *err)
 {
     const struct choice *c = &r->c->choice;
     struct arena *a = &r->c->q->p->arena;
     bool smooth = c->noise.smooth, estimate = mpq_sgn(c->error_epsilon) != 0;
     if (smooth)
-        TRY(evaluate_smooth(r->c->q, e, c->beta,
-                            estimate ? c->error_beta : NULL, c->factor, s,
-                            s_error, err));
+        TRY(evaluate_smooth(r->c->q, e, c->beta, NULL, c->factor, s, NULL,
+                            err));
     for (size_t i = 0; i < n; i++)
         TRY(draw_one(a, r, counts[i], smooth ? s : NULL, rng, err));
     if (!smooth)
         answer_public_error(c, &r->answer);
     else if (estimate)
-        TRY(answer_estimate_error(c, s_error, rng, &r->answer, err));
+        TRY(answer_estimate_error(c, s, rng, &r->answer, err));
     return OK;
 }
 
@@ -166,7 +167,7 @@ static enum status count_and_draw(struct released *r, struct evaluated *data,
 {
     struct count *q = r->c->q;
     size_t n = q->query->n_group ? r->c->keys.n : 1;
-    struct secret_rat s, s_error;
+    struct secret_rat s;
     u128 *counts = NEWS(&q->p->arena, u128, n + 1);
     if (!counts)
         return err_nomem(err);
@@ -174,10 +175,8 @@ static enum status count_and_draw(struct released *r, struct evaluated *data,
         TRY(evaluate_prepare(q, e, err));
     TRY(evaluate_counts(q, data, e, &r->c->keys, counts, err));
     secret_rat_init(&s);
-    secret_rat_init(&s_error);
-    enum status st = draw_counts(r, e, counts, n, &s, &s_error, rng, err);
+    enum status st = draw_counts(r, e, counts, n, &s, rng, err);
     secret_rat_fini(&s);
-    secret_rat_fini(&s_error);
     return st;
 }
 

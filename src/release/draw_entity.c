@@ -2,22 +2,11 @@
  * Drawing where entities are protected: who contributes what, the scores of
  * the thresholds, the election, the truncated count with noise for the elected
  * threshold, and for a share of the price a hint at what was cut. After the
- * hold only. Everything secret is computed before the first random bit is
- * used, but for a truncated count at a threshold far too small, which is
- * elected with a probability below e^-20.
+ * hold only. What an election needs is computed before its first random bit is
+ * used, but for thresholds far too small, whose scores and truncated counts are
+ * needed with a probability below e^-10 each.
  */
-#include "release/release_int.h"
-
-#include "entity/contrib.h"
-#include "entity/score.h"
-
-struct voting {
-    const struct choice *c;
-    unsigned owners;
-    struct contrib *from;
-    struct pack *pack;
-    mpq_t score[ELECT_GRID_MAX], divisor[ELECT_GRID_MAX];
-};
+#include "release/voting.h"
 
 static enum status list_lower(void *from, struct pack_input *in,
                               struct err *err)
@@ -36,37 +25,125 @@ static bool cancelled(void *session)
     return session_cancelled(session);
 }
 
-static void voting_init(struct voting *v, const struct priced *c)
+void release_voting_init(struct voting *v, struct released *r,
+                         struct entropy *rng)
 {
-    *v = (struct voting){.c = &c->choice, .owners = c->q->owners.k};
+    *v = (struct voting){.r = r,
+                         .e = &r->c->choice.election,
+                         .session = r->c->q->p->session,
+                         .lower = list_lower,
+                         .rng = rng};
+    v->lower_from = v;
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++)
-        mpq_inits(v->score[j], v->divisor[j], NULL);
+        mpq_inits(v->score[j], v->least[j], v->divisor[j], NULL);
+    for (unsigned j = 0; j < v->e->n; j++)
+        elect_divisor(v->e, j, v->divisor[j]);
+    secret_rat_init(&v->m);
+    mpz_init(v->out);
 }
 
-static void voting_fini(struct voting *v)
+void release_voting_fini(struct voting *v)
 {
     pack_close(v->pack);
     contrib_close(v->from);
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++) {
         mpq_wipe_clear(v->score[j]);
+        mpq_wipe_clear(v->least[j]);
         mpq_clear(v->divisor[j]);
     }
+    secret_rat_fini(&v->m);
+    mpz_wipe_clear(v->out);
 }
 
-static enum status voting_open(struct voting *v, struct count *q,
-                               struct evaluated *data, struct err *err)
+enum status
+release_voting_open(struct voting *v, struct evaluated *data,
+                    enum status (*group)(void *ctx, const struct value *key,
+                                         uint32_t *out, struct err *err),
+                    void *ctx, struct err *err)
 {
-    struct session *s = q->p->session;
-    struct contrib_options from = {.join = {q->p->threads, cancelled, s}};
-    struct pack_options opt = {cancelled, s, list_lower, v};
-    TRY(contrib_open(&s->mem, q->query, &q->owners, data->store, &from,
-                     &v->from, err));
-    TRY(pack_open(&s->mem, contrib_input(v->from), &opt, &v->pack, err));
-    const struct election *e = &v->c->election;
-    for (unsigned j = 0; j < e->n; j++)
-        elect_divisor(e, j, v->divisor[j]);
-    struct score_grid g = {e->n, e->grid, v->divisor, e->cap};
-    return entity_scores(v->pack, v->owners, &g, v->score, err);
+    const struct count *q = v->r->c->q;
+    struct contrib_options from = {
+        .join = {q->p->threads, cancelled, v->session},
+        .group = group,
+        .group_ctx = ctx};
+    return contrib_open(&v->session->mem, q->query, &q->owners, data->store,
+                        &from, &v->from, err);
+}
+
+/* --- the election --------------------------------------------------------- */
+
+static struct score_grid grid_of(const struct voting *v)
+{
+    return (struct score_grid){v->e->n, v->e->grid, v->divisor, v->e->cap};
+}
+
+/* A score that nobody thought would be needed. */
+static enum status ask_score(void *ctx, unsigned j, mpq_t out, struct err *err)
+{
+    struct voting *v = ctx;
+    struct score_grid g = grid_of(v);
+    bool capped;
+    return entity_score(v->pack, &g, j, out, &capped, err);
+}
+
+/* Is what lies below j + 1 surely too bad to matter? */
+static enum status surely_enough(struct voting *v, const struct score_grid *g,
+                                 unsigned j, bool *out, struct err *err)
+{
+    *out = false;
+    if (j + 1 >= g->n)
+        return OK;
+    TRY(entity_least(v->pack, g, j, contrib_entities(v->from), v->least, out,
+                     err));
+    *out = *out && elect_enough(v->e, v->score, j + 1, v->least);
+    return OK;
+}
+
+/* From the largest threshold down, until those below are surely so bad that
+ * one of them is elected with a probability below e^-10: what they score is
+ * asked for only then. The law is that of all scores. */
+static enum status weigh(struct voting *v, unsigned *known, struct err *err)
+{
+    struct score_grid g = grid_of(v);
+    bool capped = false, enough;
+    *known = 0;
+    if (v->e->q.owners == 1)
+        return entity_scores(v->pack, 1, &g, v->score, err);
+    for (unsigned j = v->e->n; j-- > 0;) {
+        if (capped) {
+            mpq_set(v->score[j], v->e->cap);
+            continue;
+        }
+        TRY(surely_enough(v, &g, j, &enough, err));
+        *known = enough ? j + 1 : 0;
+        if (enough)
+            return OK;
+        TRY(entity_score(v->pack, &g, j, v->score[j], &capped, err));
+    }
+    return OK;
+}
+
+static enum status draw_threshold(struct voting *v, unsigned *out,
+                                  struct err *err)
+{
+    struct elect_lazy s = {
+        .scores = v->score, .least = v->least, .ask = ask_score, .ctx = v};
+    TRY(weigh(v, &s.known, err));
+    enum status st;
+    do /* PRIVACY: a draw that gives up is drawn again, never an outcome */
+        st = elect_draw_lazily(v->e, &s, v->rng, out, err);
+    while (st == E_ENTROPY);
+    return st;
+}
+
+enum status release_elect(struct voting *v, const struct pack_input *in,
+                          unsigned *out, struct err *err)
+{
+    struct pack_options opt = {cancelled, v->session, v->lower, v->lower_from};
+    pack_close(v->pack);
+    v->pack = NULL;
+    TRY(pack_open(&v->session->mem, in, &opt, &v->pack, err));
+    return draw_threshold(v, out, err);
 }
 
 /* m(T) */
@@ -84,7 +161,7 @@ static enum status lost_at(struct voting *v, uint64_t t, mpq_t out,
                            struct err *err)
 {
     mpq_t m;
-    if (v->owners == 1) {
+    if (v->e->q.owners == 1) {
         mpq_set_ui(out, pack_exceeding(v->pack, t), 1);
         return OK;
     }
@@ -97,6 +174,22 @@ static enum status lost_at(struct voting *v, uint64_t t, mpq_t out,
     return st;
 }
 
+enum status release_elected_number(struct voting *v, unsigned j,
+                                   struct err *err)
+{
+    TRY(value_at(v, v->e->grid[j], v->m.hidden_, err));
+    return release_add_noise(v, j, err);
+}
+
+enum status release_add_noise(struct voting *v, unsigned j, struct err *err)
+{
+    enum status st;
+    do
+        st = elect_answer(v->e, j, &v->m, v->rng, v->out, err);
+    while (st == E_ENTROPY);
+    return st;
+}
+
 static enum status push_u64(struct arena *a, str_list *to, uint64_t v,
                             struct err *err)
 {
@@ -104,48 +197,43 @@ static enum status push_u64(struct arena *a, str_list *to, uint64_t v,
     return text.p && VEC_PUSH(a, to, text) ? OK : err_nomem(err);
 }
 
-static enum status draw_lost(struct voting *v, struct released *r, unsigned j,
-                             struct secret_rat *m, struct entropy *rng,
-                             mpz_t out, struct err *err)
+enum status release_elected_facts(struct voting *v, unsigned j, struct err *err)
 {
-    const struct election *e = &v->c->election;
-    if (!elect_tells_lost(e))
+    struct arena *a = &v->r->c->q->p->arena;
+    struct answer *x = &v->r->answer;
+    TRY(push_u64(a, &x->thresholds, v->e->grid[j], err));
+    if (!elect_tells_lost(v->e))
         return OK;
-    TRY(lost_at(v, e->grid[j], m->hidden_, err));
-    TRY(elect_lost(e, j, m, rng, out, err));
-    return release_push_number(&r->c->q->p->arena, &r->answer.lost, out, err);
+    TRY(lost_at(v, v->e->grid[j], v->m.hidden_, err));
+    enum status st;
+    do
+        st = elect_lost(v->e, j, &v->m, v->rng, v->out, err);
+    while (st == E_ENTROPY);
+    TRY(st);
+    return release_push_number(a, &x->lost, v->out, err);
 }
 
-static enum status draw_elected(struct voting *v, struct released *r,
-                                struct secret_rat *m, struct entropy *rng,
-                                mpz_t out, struct err *err)
+static enum status draw_plain(struct voting *v, struct evaluated *data,
+                              struct err *err)
 {
-    const struct election *e = &v->c->election;
-    struct arena *a = &r->c->q->p->arena;
+    struct answer *x = &v->r->answer;
     unsigned j;
-    TRY(elect_draw(e, v->score, rng, &j, err));
-    TRY(value_at(v, e->grid[j], m->hidden_, err));
-    TRY(elect_answer(e, j, m, rng, out, err));
-    TRY(release_push_number(a, &r->answer.numbers, out, err));
-    TRY(push_u64(a, &r->answer.thresholds, e->grid[j], err));
-    TRY(draw_lost(v, r, j, m, rng, out, err));
-    return answer_elected_error(v->c, j, &r->answer, err);
+    TRY(release_voting_open(v, data, NULL, NULL, err));
+    TRY(release_elect(v, contrib_input(v->from), &j, err));
+    TRY(release_elected_number(v, j, err));
+    TRY(release_push_number(&v->r->c->q->p->arena, &x->numbers, v->out, err));
+    TRY(release_elected_facts(v, j, err));
+    return answer_elected_error(&v->r->c->choice, x, err);
 }
 
 enum status release_draw_entity(struct released *r, struct evaluated *data,
                                 struct entropy *rng, struct err *err)
 {
     struct voting v;
-    struct secret_rat m;
-    mpz_t out;
-    mpz_init(out);
-    secret_rat_init(&m);
-    voting_init(&v, r->c);
-    enum status st = voting_open(&v, r->c->q, data, err);
-    if (st == OK)
-        st = draw_elected(&v, r, &m, rng, out, err);
-    voting_fini(&v);
-    secret_rat_fini(&m);
-    mpz_clear(out);
+    release_voting_init(&v, r, rng);
+    enum status st = r->c->choice.grouping == GROUPS_NONE
+                         ? draw_plain(&v, data, err)
+                         : release_draw_groups(&v, data, err);
+    release_voting_fini(&v);
     return st;
 }

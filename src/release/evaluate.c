@@ -2,6 +2,7 @@
 #include "release/evaluate.h"
 
 #include "entity/own.h"
+#include "release/strict.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,14 +117,15 @@ static enum status want_owners(struct prepared *p, struct cq *load,
 {
     struct owned_atoms x = {p, load};
     for (size_t i = 0; p->schema.has_entities && i < p->n_counts; i++)
-        TRY(owners_want(&p->schema, p->counts[i].query, owned_atom, &x,
-                        &p->arena, err));
+        for (size_t b = 0; b < p->counts[i].n_bodies; b++)
+            TRY(owners_want(&p->schema, p->counts[i].bodies[b], owned_atom, &x,
+                            &p->arena, err));
     return OK;
 }
 
 /* A query that is good for one thing, to say which columns to load: an atom
  * for each table of the request. */
-static enum status wanted(struct prepared *p, struct cq *out, struct err *err)
+enum status evaluate_wanted(struct prepared *p, struct cq *out, struct err *err)
 {
     *out = (struct cq){.schema = p->counts[0].query->schema};
     out->atoms = NEWS(&p->arena, struct atom, p->schema.tables.n + 1);
@@ -172,7 +174,8 @@ static enum status use_sql(struct prepared *p, bool *out, struct err *err)
     if (p->schema.has_entities && *out)
         return err_set(err, E_UNSUPPORTED,
                        "entities are counted by the embedded engine only");
-    if (p->schema.has_entities || !str_is(name, "auto") || p->keys_found)
+    if (p->schema.has_entities || !str_is(name, "auto") || p->keys_found ||
+        p->steady)
         return OK;
     for (size_t i = 0; !*out && i < p->n_counts; i++)
         TRY(prefers_sql(p, p->counts[i].query, out, err));
@@ -212,6 +215,10 @@ static enum status try_counters(struct prepared *p, struct evaluated *e,
                                 struct err *err)
 {
     for (size_t i = 0; i < p->n_counts; i++) {
+        if (p->counts[i].is_sum)
+            return err_set(err, E_UNSUPPORTED,
+                           "the database does not add up sums; use --engine "
+                           "embedded");
         if (p->counts[i].tree)
             return refuse_tree(err);
         TRY(try_counter(p, e, p->counts[i].normal, err));
@@ -263,7 +270,7 @@ static enum status loading_make(struct prepared *p, struct loading *l,
      * one. */
     if (p->schema.has_entities)
         l->n = 0;
-    return wanted(p, &l->columns, err);
+    return evaluate_wanted(p, &l->columns, err);
 }
 
 enum status evaluate_plan(struct prepared *p, struct evaluated *e,
@@ -288,7 +295,7 @@ enum status evaluate_load(struct prepared *p, struct evaluated *e,
     double start = now();
     if (!e->chosen)
         TRY(evaluate_engine(p, e, err));
-    if (e->sql)
+    if (e->sql || e->store)
         return OK; /* nothing to load */
     TRY(loading_make(p, &l, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
@@ -311,6 +318,8 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
     struct join_options opt = {.threads = p->threads,
                                .cancelled = session_cancelled,
                                .ctx = p->session};
+    if (p->steady)
+        TRY(strict_order(p, q, &opt, err));
     return join_open(&p->session->mem, q, e->store, &opt, &out->join, err);
 }
 
@@ -347,6 +356,9 @@ static enum status sens_of_tree(struct count *q, const struct engine *e,
         NEWS(&q->p->arena, struct sens_counter, n + 1);
     if (!parts || !counters)
         return err_nomem(err);
+    struct fragile_job job = {q, e->data};
+    struct sens_fragile fragile = {&job, evaluate_fragile};
+    o.fragile = e->data->sql ? NULL : &fragile;
     o.both_signs = q->query->n_group || q->p->schema.neighbours == CHANGE_ONE;
     enum status st = OK;
     for (; st == OK && open < n; open++) {
@@ -387,11 +399,16 @@ static enum status group_counts(const struct engine *e,
 
 /* PRIVACY: each at C, so that all of them together are never further apart than
  * COUNT_MOST, which S is clamped at (sens/PROOF.md, 2a). */
-static void clamp_counts(u128 *counts, size_t n)
+static void clamp_counts(const struct count *q, u128 *counts, size_t n)
 {
-    u128 most = count_limit(n, false);
-    for (size_t i = 0; i < n; i++)
-        counts[i] = counts[i] < most ? counts[i] : most;
+    bool is_signed = tree_is_signed(q->tree);
+    u128 most = count_limit(n, is_signed);
+    for (size_t i = 0; i < n; i++) {
+        bool below = is_signed && counts[i] >> 127;
+        u128 size = below ? -counts[i] : counts[i];
+        size = size < most ? size : most;
+        counts[i] = below ? -size : size;
+    }
 }
 
 enum status evaluate_counts(struct count *q, struct evaluated *data,
@@ -401,12 +418,12 @@ enum status evaluate_counts(struct count *q, struct evaluated *data,
     struct engine grouped;
     if (q->tree) {
         TRY(evaluate_tree(q, data, k, out, err));
-        clamp_counts(out, q->query->n_group ? k->n : 1);
+        clamp_counts(q, out, q->query->n_group ? k->n : 1);
         return OK;
     }
     if (!q->query->n_group) {
         TRY(evaluate_count(e, out, err));
-        clamp_counts(out, 1);
+        clamp_counts(q, out, 1);
         return OK;
     }
     /* normalisation may drop a key that a constraint makes redundant; the
@@ -415,7 +432,7 @@ enum status evaluate_counts(struct count *q, struct evaluated *data,
     enum status s = group_counts(&grouped, k, out, err);
     engine_close(&grouped);
     if (s == OK)
-        clamp_counts(out, k->n);
+        clamp_counts(q, out, k->n);
     return s;
 }
 
@@ -443,34 +460,52 @@ static enum type key_type(const struct cq *q, size_t col)
     return t->kind == TERM_VAR ? q->vars[t->id].type : T_UNKNOWN;
 }
 
+enum status evaluate_key(const struct count *q, const struct group_keys *k,
+                         struct arena *a, const struct value *key,
+                         struct value **out, struct err *err)
+{
+    size_t n = k->n_cols;
+    *out = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!allowed(&k->only[i], &key[i]))
+            return OK;
+    struct value *x = NEWS(a, struct value, n);
+    if (!x)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = key[i];
+        if (!value_canonical(a, &x[i], key_type(q->query, i)) ||
+            (x[i].s.p && !(x[i].s = str_copy(a, x[i].s)).p))
+            return err_nomem(err);
+    }
+    *out = x;
+    return OK;
+}
+
 static enum status add_found(void *ctx, const struct value *key, u128 count,
                              struct err *err)
 {
     struct finding *f = ctx;
-    struct arena *a = f->a;
-    size_t n = f->k->n_cols;
-    for (size_t i = 0; i < n; i++)
-        if (!allowed(&f->k->only[i], &key[i]))
-            return OK;
-    struct found_key x = {NEWS(a, struct value, n), count};
+    struct found_key x = {NULL, count};
+    TRY(evaluate_key(f->q, f->k, f->a, key, &x.vals, err));
     if (!x.vals)
-        return err_nomem(err);
-    for (size_t i = 0; i < n; i++) {
-        x.vals[i] = key[i];
-        if (!value_canonical(a, &x.vals[i], key_type(f->q->query, i)) ||
-            (x.vals[i].s.p && !(x.vals[i].s = str_copy(a, x.vals[i].s)).p))
-            return err_nomem(err);
-    }
-    return VEC_PUSH(a, &f->out->list, x) ? OK : err_nomem(err);
+        return OK;
+    return VEC_PUSH(f->a, &f->out->list, x) ? OK : err_nomem(err);
+}
+
+int evaluate_compare_keys(const struct value *a, const struct value *b,
+                          size_t n)
+{
+    int c = 0;
+    for (size_t i = 0; !c && i < n; i++)
+        c = value_cmp(&a[i], &b[i]);
+    return c;
 }
 
 static int compare_found(const void *a, const void *b, void *n_cols)
 {
     const struct found_key *x = a, *y = b;
-    int c = 0;
-    for (size_t i = 0; !c && i < *(const size_t *)n_cols; i++)
-        c = value_cmp(&x->vals[i], &y->vals[i]);
-    return c;
+    return evaluate_compare_keys(x->vals, y->vals, *(const size_t *)n_cols);
 }
 
 enum status evaluate_found(struct count *q, struct evaluated *data,

@@ -41,9 +41,13 @@ enum status evaluate_engine(struct prepared *p, struct evaluated *e,
  * table is there; reads no row. */
 enum status evaluate_plan(struct prepared *p, struct evaluated *e,
                           struct err *err) WARN_UNUSED;
+/* Which columns that are: an atom for each table. */
+enum status evaluate_wanted(struct prepared *p, struct cq *out,
+                            struct err *err) WARN_UNUSED;
 /* Loads the columns that the counts need and those that a declared constraint
  * on their tables speaks of, once for all counts; chooses the engine first if
- * that was not done. With --engine sql it loads nothing. */
+ * that was not done. With --engine sql it loads nothing, nor where the rows
+ * are there already. */
 enum status evaluate_load(struct prepared *p, struct evaluated *e,
                           struct err *err) WARN_UNUSED;
 /* Opens what counts q, over the rows of e. */
@@ -62,7 +66,8 @@ enum status evaluate_sens(struct count *q, const struct engine *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err) WARN_UNUSED;
 /* One count for each key, or one in all; each clamped at count_limit of how
- * many there are. */
+ * many there are. Where a total may be negative (tree_is_signed) it is the
+ * two's complement of 128 bits. */
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
                             u128 *out, struct err *err) WARN_UNUSED;
@@ -75,6 +80,19 @@ evaluate_tree_groups(struct count *q, struct evaluated *data,
                      enum status (*each)(void *ctx, const struct value *key,
                                          u128 count, struct err *err),
                      void *ctx, struct err *err) WARN_UNUSED;
+/* n values as bytes that live in the arena: one form for all values that are
+ * equal, a NULL equal to itself. */
+enum status evaluate_key_bytes(struct arena *a, const struct value *key,
+                               size_t n, struct str *out,
+                               struct err *err) WARN_UNUSED;
+/* tree_fragile.c: for struct sens_fragile, with a fragile_job. */
+struct fragile_job {
+    struct count *q;
+    struct evaluated *data;
+};
+enum status evaluate_fragile(void *ctx, size_t part, aset f, vset boundary,
+                             vset outs, uint64_t w[SENS_FRAGILE + 1],
+                             struct err *err);
 /* The keys that occur in the data, with their counts. PRIVACY: sorted by key,
  * in one form for equal values, so that neither order nor form tells more
  * than the set does. */
@@ -85,6 +103,14 @@ struct found_key {
 struct found_keys {
     VEC(struct found_key) list;
 };
+/* A key that was found: a copy in the one form that equal values have; *out
+ * NULL where the key is not among the declared ones. */
+enum status evaluate_key(const struct count *q, const struct group_keys *k,
+                         struct arena *a, const struct value *key,
+                         struct value **out, struct err *err) WARN_UNUSED;
+/* The order of keys, of n values each: that of their values. */
+int evaluate_compare_keys(const struct value *a, const struct value *b,
+                          size_t n);
 enum status evaluate_found(struct count *q, struct evaluated *data,
                            const struct group_keys *k, struct arena *a,
                            struct found_keys *out, struct err *err) WARN_UNUSED;

@@ -13,15 +13,15 @@ static int compare(const void *a, const void *b)
     return value_cmp(a, b);
 }
 
-static void sort_unique(value_list *l)
+size_t group_keys_sort(struct value *v, size_t n_all)
 {
     size_t n = 0;
-    if (l->n)
-        qsort(l->p, l->n, sizeof *l->p, compare);
-    for (size_t i = 0; i < l->n; i++)
-        if (!n || !value_eq(&l->p[n - 1], &l->p[i]))
-            l->p[n++] = l->p[i];
-    l->n = n;
+    if (n_all)
+        qsort(v, n_all, sizeof *v, compare);
+    for (size_t i = 0; i < n_all; i++)
+        if (!n || !value_eq(&v[n - 1], &v[i]))
+            v[n++] = v[i];
+    return n;
 }
 
 static bool contains(const value_list *l, const struct value *v)
@@ -165,7 +165,7 @@ static enum status copy_values(struct count *q, const struct store_column *c,
         if (!VEC_PUSH(&q->p->arena, out, v))
             return err_nomem(err);
     }
-    sort_unique(out);
+    out->n = group_keys_sort(out->p, out->n);
     return OK;
 }
 
@@ -182,22 +182,38 @@ static enum status read_column(struct count *q, uint32_t var, uint32_t table,
     return s;
 }
 
-/* Read once for all counts of the request. */
-static enum status from_table(struct count *q, uint32_t var, uint32_t table,
-                              uint32_t col, value_list *out, struct err *err)
+static const struct public_column *column_read(const struct prepared *p,
+                                               uint32_t table, uint32_t col)
 {
-    struct public_column c = {.table = table, .col = col};
+    for (size_t i = 0; p && i < p->columns_read.n; i++) {
+        const struct public_column *c = &p->columns_read.p[i];
+        if (c->table == table && c->col == col)
+            return c;
+    }
+    return NULL;
+}
+
+/* Read once for all counts of the request, if not before for all questions;
+ * *known is false where there is nothing to read from. */
+static enum status from_table(struct count *q, uint32_t var, uint32_t table,
+                              uint32_t col, value_list *out, bool *known,
+                              struct err *err)
+{
     struct prepared *p = q->p;
-    for (size_t i = 0; i < p->columns_read.n; i++) {
-        const struct public_column *had = &p->columns_read.p[i];
-        if (had->table == c.table && had->col == c.col) {
-            *out = (value_list){had->vals, had->n, had->n};
-            return OK;
-        }
+    const struct public_column *had = column_read(p, table, col);
+    if (!had)
+        had = column_read(p->session->base, table, col);
+    if (had) {
+        *out = (value_list){had->vals, had->n, had->n};
+        return OK;
+    }
+    TRY(prepare_source(p, err));
+    if (!p->source) {
+        *known = false;
+        return OK;
     }
     TRY(read_column(q, var, table, col, out, err));
-    c.vals = out->p;
-    c.n = out->n;
+    struct public_column c = {table, col, out->p, out->n};
     return VEC_PUSH(&p->arena, &p->columns_read, c) ? OK : err_nomem(err);
 }
 
@@ -272,27 +288,72 @@ static enum status by_itself(struct count *q, uint32_t var,
     return OK;
 }
 
-static enum status column_keys(struct count *q, uint32_t col,
-                               struct key_column *out, struct err *err)
+/* What public facts say of them in one query; private_: nothing. */
+static enum status known_keys(struct count *q, uint32_t col,
+                              struct key_column *out, struct err *err)
 {
     const struct term *t = &q->query->outs[col];
-    /* Branches of a union or of an outer join have keys of their own: what the
-     * first one says does not hold for all. */
-    if (q->tree && q->tree->n_branches > 1) {
-        TRY(declared(q, col, &out->keys, err));
-        out->private_ = !out->keys.n;
-        return !out->private_ || offers_delta(q) ? OK
-                                                 : private_keys(q, col, err);
-    }
     if (t->kind == TERM_CONST)
         return add_value(q, &out->keys, q->query->consts[t->id], err);
-    TRY(declared(q, col, &out->keys, err));
-    if (!out->keys.n)
-        TRY(from_policy(q, t->id, &out->keys, err));
+    TRY(from_policy(q, t->id, &out->keys, err));
     if (out->keys.n)
         return OK;
     TRY(by_itself(q, t->id, out, err));
     out->private_ = !out->has_table && !out->keys.n;
+    return OK;
+}
+
+/* Keys of two branches: of one table, or two lists. NULL next to a table is
+ * what stands for its columns where there is no partner. */
+static enum status unite_keys(struct count *q, struct key_column *x,
+                              const struct key_column *y, struct err *err)
+{
+    bool null = !y->has_table && y->keys.n == 1 && y->keys.p[0].is_null;
+    x->private_ |= y->private_;
+    if (x->has_table && null) {
+        x->null = true;
+        return OK;
+    }
+    if (x->has_table || y->has_table) {
+        x->private_ |= x->has_table != y->has_table || x->table != y->table ||
+                       x->col != y->col;
+        x->null |= y->null;
+        return OK;
+    }
+    for (size_t i = 0; i < y->keys.n; i++)
+        TRY(add_value(q, &x->keys, y->keys.p[i], err));
+    return OK;
+}
+
+/* Branches of a union or of an outer join have keys of their own. */
+static enum status branch_keys(struct count *q, uint32_t col,
+                               struct key_column *out, struct err *err)
+{
+    TRY(known_keys(q, col, out, err));
+    for (size_t i = 1; q->tree && i < q->tree->n_branches; i++) {
+        struct count other = *q;
+        struct key_column more = {0};
+        struct cq *path;
+        aset own;
+        TRY(tree_path(&q->p->arena, q->tree->branches[i], 0, &path, &own, err));
+        other.query = path;
+        TRY(known_keys(&other, col, &more, err));
+        TRY(unite_keys(q, out, &more, err));
+    }
+    if (out->private_)
+        *out = (struct key_column){.private_ = true};
+    return OK;
+}
+
+static enum status column_keys(struct count *q, uint32_t col,
+                               struct key_column *out, struct err *err)
+{
+    bool many = q->tree && q->tree->n_branches > 1;
+    if (many || q->query->outs[col].kind != TERM_CONST)
+        TRY(declared(q, col, &out->keys, err));
+    if (out->keys.n)
+        return OK;
+    TRY(branch_keys(q, col, out, err));
     return !out->private_ || offers_delta(q) ? OK : private_keys(q, col, err);
 }
 
@@ -327,11 +388,9 @@ static enum status all_keys(struct count *q, struct key_column *cols,
 {
     for (uint32_t i = 0; i < q->query->n_group; i++) {
         struct key_column *c = &cols[i];
-        if (c->has_table && !q->p->source)
-            out->known = false;
-        else if (c->has_table)
+        if (c->has_table)
             TRY(from_table(q, q->query->outs[i].id, c->table, c->col, &c->keys,
-                           err));
+                           &out->known, err));
         if (c->null && !VEC_PUSH(&q->p->arena, &c->keys, value_null()))
             return err_nomem(err);
         TRY(product(q, out, &c->keys, err));
@@ -350,12 +409,26 @@ static enum status check_engine(struct count *q, struct err *err)
     return E_UNSUPPORTED;
 }
 
+/* PRIVACY: a threshold on a noisy sum hides no key: a row of weight 0 brings
+ * one about that no number tells of. */
+static enum status check_sum(const struct count *q, struct err *err)
+{
+    if (!q->is_sum || q->p->owner_counts)
+        return OK;
+    err_set(err, E_UNSUPPORTED,
+            "the keys of a SUM or AVG cannot be found in private rows");
+    err_hint(err, "Name the keys with --groups or values: in the policy, or "
+                  "find them with COUNT(*) first.");
+    return E_UNSUPPORTED;
+}
+
 /* Keys to be found: what was declared of single columns only restricts them,
  * and what stands in a public table is there by the join. */
 static enum status found_keys(struct count *q, const struct key_column *cols,
                               struct group_keys *out, struct err *err)
 {
     TRY(check_engine(q, err));
+    TRY(check_sum(q, err));
     out->n_cols = q->query->n_group;
     out->known = false;
     out->found = q->p->keys_found = true;

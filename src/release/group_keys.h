@@ -41,6 +41,9 @@ enum status key_domain(struct count *q, uint32_t var, struct key_list *out,
 bool key_reference(const struct count *q, uint32_t var, uint32_t *out_table,
                    uint32_t *out_col);
 
+/* Sorts, and leaves each value once; returns how many. */
+size_t group_keys_sort(struct value *v, size_t n);
+
 /* Of a GROUP BY column. */
 enum type group_key_type(const struct count *q, uint32_t col);
 

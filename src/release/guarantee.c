@@ -14,8 +14,7 @@ void choice_init(struct choice *c)
     price_init(&c->price);
     noise_init(&c->noise);
     elect_init(&c->election);
-    mpq_inits(c->beta, c->factor, c->floor, c->error_epsilon, c->error_beta,
-              NULL);
+    mpq_inits(c->beta, c->factor, c->floor, c->error_epsilon, NULL);
     mpq_set_ui(c->factor, 1, 1);
     mpz_init(c->threshold);
 }
@@ -27,8 +26,7 @@ void choice_fini(struct choice *c)
     noise_fini(&c->noise);
     elect_fini(&c->election);
     mpz_clear(c->threshold);
-    mpq_clears(c->beta, c->factor, c->floor, c->error_epsilon, c->error_beta,
-               NULL);
+    mpq_clears(c->beta, c->factor, c->floor, c->error_epsilon, NULL);
 }
 
 const char *choice_mechanism(const struct choice *c)

@@ -16,39 +16,24 @@
  * Neither SQLite nor libpq may be carried through a fork, so each process
  * opens what it needs.
  *
- * In a program that has threads of its own nothing can be forked safely. Then
- * all of it happens in that program, and the answer says isolation "none".
+ * Where the data set is open for many questions the worker is a child of the
+ * engine, which has the rows (row_engine.h), and all of this happens in a child
+ * of the steward (steward.h), so that a program may have threads. In a program
+ * that had threads before it opened the data set nothing can be forked safely:
+ * all of it happens there, and the answer says isolation "none".
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "release/child.h"
+#include "base/bytes.h"
+#include "release/row_engine.h"
 #include "release/release_int.h"
 
-/* --- lists of texts through a pipe ---------------------------------------- */
-
-static void put_text(struct sb *b, struct str s)
+static enum status too_little(struct err *err)
 {
-    uint64_t n = s.n;
-    sb_add(b, (const char *)&n, sizeof n);
-    sb_str(b, s);
-}
-
-static enum status take_text(struct arena *a, struct str *from, struct str *out,
-                             struct err *err)
-{
-    uint64_t n;
-    if (from->n < sizeof n)
-        return err_set(err, E_CHILD, "the evaluation gave too little");
-    memcpy(&n, from->p, sizeof n);
-    if (n > from->n - sizeof n)
-        return err_set(err, E_CHILD, "the evaluation gave too little");
-    *out = str_copy(a, (struct str){from->p + sizeof n, n});
-    from->p += sizeof n + n;
-    from->n -= sizeof n + n;
-    return out->p ? OK : err_nomem(err);
+    return err_set(err, E_CHILD, "the evaluation gave too little");
 }
 
 /* --- the owner's log ------------------------------------------------------ */
@@ -109,7 +94,7 @@ static enum status write_answers(struct release *r, struct str *out,
         if (r->counts[i].done)
             continue;
         TRY(answer_write(&r->p.arena, &r->counts[i].answer, &text, err));
-        put_text(&b, text);
+        bytes_put_str(&b, text);
     }
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
@@ -123,15 +108,20 @@ static enum status limit_server(const struct release *r, struct err *err)
                         err);
 }
 
-/* The only function that has private rows. */
-static enum status work(void *ctx, struct str *out, struct err *err)
+static enum status open_rows(struct release *r, struct err *err)
 {
-    struct release *r = ctx;
     TRY(prepare_reopen(&r->p, err));
     TRY(same_catalogue(r, err));
     if (r->validity.print.n)
         TRY(source_expect(r->p.source, &r->validity.print, err));
-    TRY(limit_server(r, err));
+    return limit_server(r, err);
+}
+
+enum status release_work(void *release, struct str *out, struct err *err)
+{
+    struct release *r = release;
+    if (!r->data.store)
+        TRY(open_rows(r, err));
     TRY(release_draw(r, err));
     return write_answers(r, out, err);
 }
@@ -173,8 +163,10 @@ static enum status evaluate(struct release *r, struct str *out, struct err *err)
                              .ctx = r};
     r->session->progress.tick = NULL; /* nobody can stop it any more */
     r->session->deadline_ns = r->isolated ? 0 : moment_due(r);
-    enum status s = r->isolated ? child_run(&r->p.arena, &l, work, r, out, err)
-                                : work(r, out, err);
+    enum status s = engine_serves(r) ? engine_evaluate(r, &l, out, err)
+                    : r->isolated
+                        ? child_run(&r->p.arena, &l, release_work, r, out, err)
+                        : release_work(r, out, err);
     if (!r->isolated) { /* all that rows occupied is given back */
         evaluated_fini(&r->data);
         prepare_close_source(&r->p);
@@ -185,7 +177,8 @@ static enum status evaluate(struct release *r, struct str *out, struct err *err)
 static enum status commit(struct release *r, struct str answers, struct sb *out,
                           struct err *err)
 {
-    struct str *texts = NEWS(&r->p.arena, struct str, r->p.n_counts), text;
+    struct str *texts = NEWS(&r->p.arena, struct str, r->p.n_counts);
+    struct bytes from = {&r->p.arena, answers, false};
     size_t n = 0;
     if (!texts)
         return err_nomem(err);
@@ -193,14 +186,16 @@ static enum status commit(struct release *r, struct str answers, struct sb *out,
         const struct released *x = &r->counts[i];
         if (x->done)
             continue;
-        TRY(take_text(&r->p.arena, &answers, &text, err));
+        struct str text = bytes_str(&from);
+        if (from.failed)
+            return too_little(err);
         if (release_charged(x))
             texts[n++] = text;
-        put_text(out, x->answer.receipt);
-        put_text(out, text);
+        bytes_put_str(out, x->answer.receipt);
+        bytes_put_str(out, text);
     }
     const struct ledger_head *head = ledger_hold_head(r->hold);
-    put_text(out, (struct str){(const char *)head, sizeof *head});
+    bytes_put_str(out, (struct str){(const char *)head, sizeof *head});
     if (out->failed)
         return err_nomem(err);
     return ledger_commit(r->hold, texts, err);
@@ -235,6 +230,11 @@ static enum status held(struct release *r, struct str *out, struct err *err)
 static enum status keep(void *ctx, struct str *out, struct err *err)
 {
     struct release *r = ctx;
+    /* PRIVACY: who changed his mind is not charged; from here on nobody can
+     * stop it, for what it had come to would show. */
+    if (session_stopped(r->session))
+        return err_set(err, E_CANCELLED, "cancelled");
+    session_go_on(r->session);
     TRY(release_open_ledger(r, err));
     enum status s = moment_read(r, err);
     if (s == OK)
@@ -256,25 +256,27 @@ static int go_on(void *ctx)
 static enum status read_answers(struct release *r, struct str from,
                                 struct err *err)
 {
-    struct str text;
+    struct bytes b = {&r->p.arena, from, false};
     for (size_t i = 0; i < r->p.n_counts; i++) {
         struct released *x = &r->counts[i];
         if (x->done)
             continue;
         x->answer = (struct answer){0};
-        TRY(take_text(&r->p.arena, &from, &x->answer.receipt, err));
-        TRY(take_text(&r->p.arena, &from, &text, err));
-        TRY(answer_read(&r->p.arena, text, &x->answer, err));
+        x->answer.receipt = bytes_str(&b);
+        struct str one = bytes_str(&b);
+        if (b.failed)
+            return too_little(err);
+        TRY(answer_read(&r->p.arena, one, &x->answer, err));
     }
-    TRY(take_text(&r->p.arena, &from, &text, err));
-    if (text.n != sizeof r->budget.head)
-        return err_set(err, E_CHILD, "the evaluation gave too little");
+    struct str text = bytes_str(&b);
+    if (b.failed || text.n != sizeof r->budget.head)
+        return too_little(err);
     memcpy(&r->budget.head, text.p, text.n);
     r->budget.isolation = r->isolated ? "process" : "none";
     return OK;
 }
 
-static enum status detached(struct err *err)
+enum status release_detached(struct err *err)
 {
     err_set(err, E_CANCELLED, "cancelled");
     err_detail(err, "If the release was charged already it runs to its end "
@@ -288,6 +290,8 @@ enum status release_keep(struct release *r, struct err *err)
     struct child_limits l = {.most = SIZE_MAX / 2,
                              .wait = go_on,
                              .ctx = r->session,
+                             .keep = &r->session->engine,
+                             .n_keep = 1,
                              .detached = true};
     struct str out;
     ledger_close(r->ledger);
@@ -298,7 +302,7 @@ enum status release_keep(struct release *r, struct err *err)
     if (s == E_CHILD) /* the keeper itself was killed */
         return ledger_locked(err);
     if (s == E_CANCELLED)
-        return detached(err);
+        return release_detached(err);
     TRY(s);
     return read_answers(r, out, err);
 }

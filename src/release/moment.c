@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "release/release.h"
 #include "release/release_int.h"
 
 static int64_t now_ns(void)

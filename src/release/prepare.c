@@ -9,6 +9,15 @@
 #include "num/rat.h"
 #include "schema/owners.h"
 
+/* The day of asking. It becomes a constant of the query, so a stored answer is
+ * that of its day. */
+static int64_t today(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec / 86400;
+}
+
 void prepared_init(struct prepared *p, struct session *s)
 {
     memset(p, 0, sizeof *p);
@@ -16,6 +25,7 @@ void prepared_init(struct prepared *p, struct session *s)
     p->session = s;
     p->epsilon = s->opt.epsilon;
     p->delta = s->opt.delta;
+    p->today = today();
     arena_init(&p->arena, &s->mem);
     schema_init(&p->schema, &p->arena);
 }
@@ -61,26 +71,38 @@ static enum status take_number(struct str *have, struct str asked,
     return st;
 }
 
-/* The day of asking. It becomes a constant of the query, so a stored answer is
- * that of its day. */
-static int64_t today(void)
+/* Those that have no value yet are NULL, where only types are asked for. */
+static enum status parameters(struct prepared *p, struct sql_options *out,
+                              struct err *err)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec / 86400;
+    const str_list *given = &p->session->opt.params;
+    struct str *all;
+    *out = (struct sql_options){given->p, given->n, p->today, p->param_types};
+    if (!p->param_types)
+        return OK;
+    if (given->n > p->n_param_types)
+        return err_set(err, E_TOO_LARGE, "there are more than %zu parameters",
+                       p->n_param_types);
+    out->params = all = NEWS(&p->arena, struct str, p->n_param_types);
+    out->n_params = p->n_param_types;
+    for (size_t i = 0; all && i < given->n; i++)
+        all[i] = given->p[i];
+    return all ? OK : err_nomem(err);
 }
 
 static enum status read_sql(struct prepared *p, struct err *err)
 {
-    const str_list *params = &p->session->opt.params;
-    struct sql_options opt = {params->p, params->n, today()};
+    struct sql_options opt;
     struct sql_statement st = {0};
+    TRY(parameters(p, &opt, err));
     TRY(sql_read(&p->arena, &p->schema, p->text, &opt, &st, err));
     TRY(new_counts(p, st.n_counts, err));
     for (size_t i = 0; i < st.n_counts; i++) {
         p->counts[i].query = st.counts[i].q;
         p->counts[i].tree = st.counts[i].tree;
         p->counts[i].label = st.counts[i].label;
+        p->counts[i].average = st.counts[i].average;
+        p->counts[i].half = st.counts[i].half;
     }
     p->after = st.after;
     p->group_names = st.group_names;
@@ -141,32 +163,62 @@ void prepare_close_source(struct prepared *p)
     p->source = NULL;
 }
 
+static bool names_source(const struct prepared *p)
+{
+    return p->session->opt.db.n || p->session->opt.tables.n;
+}
+
+static enum status no_source(struct err *err)
+{
+    err_set(err, E_USAGE, "no data source was given");
+    err_hint(err, "Name it with --db FILE.db, --db FOLDER, --db "
+                  "postgresql://... or --table 'name(col,col)=FILE'.");
+    return E_USAGE;
+}
+
+enum status prepare_source(struct prepared *p, struct err *err)
+{
+    return p->session->base && !p->source && names_source(p)
+               ? prepare_reopen(p, err)
+               : OK;
+}
+
 static enum status open_source(struct prepared *p, enum source_need need,
                                struct err *err)
 {
-    const struct options *o = &p->session->opt;
     if (need == SOURCE_NONE)
         return OK;
-    if (!o->db.n && !o->tables.n) {
-        if (need == SOURCE_OPTIONAL)
-            return OK;
-        err_set(err, E_USAGE, "no data source was given");
-        err_hint(err, "Name it with --db FILE.db, --db FOLDER, --db "
-                      "postgresql://... or --table 'name(col,col)=FILE'.");
-        return E_USAGE;
-    }
+    if (!names_source(p))
+        return need == SOURCE_OPTIONAL ? OK : no_source(err);
     struct source_spec spec = spec_of(p);
     return source_open(&p->session->mem, &spec, &p->schema, &p->source, err);
+}
+
+/* Once: it may come from standard input. */
+static enum status policy_text(struct prepared *p, struct err *err)
+{
+    struct str path = p->session->opt.policy;
+    return p->policy.p ? OK
+                       : session_read_file(&p->arena, path, "policy file",
+                                           &p->policy, err);
+}
+
+/* How files are written, before one is opened. */
+static enum status read_forms(struct prepared *p, struct err *err)
+{
+    const struct options *o = &p->session->opt;
+    if (!o->policy.n)
+        return OK;
+    TRY(policy_text(p, err));
+    return schema_read_forms(&p->schema, p->policy, o->policy.p, err);
 }
 
 static enum status read_policy(struct prepared *p, struct err *err)
 {
     const struct options *o = &p->session->opt;
-    struct str text;
     if (!o->policy.n)
         return OK;
-    TRY(session_read_file(&p->arena, o->policy, "policy file", &text, err));
-    return schema_read_policy(&p->schema, text, o->policy.p, err);
+    return schema_read_policy(&p->schema, p->policy, o->policy.p, err);
 }
 
 enum status prepare_budget(struct prepared *p, struct err *err)
@@ -247,6 +299,19 @@ static enum status keep_enforced(struct prepared *p, struct err *err)
     return b.failed ? err_nomem(err) : OK;
 }
 
+/* What an open data set has read already. */
+static enum status take_base(struct prepared *p, enum source_need need,
+                             struct err *err)
+{
+    const struct prepared *base = p->session->base;
+    TRY(schema_copy(&p->schema, &p->arena, &base->schema, err));
+    p->left_out = base->left_out;
+    p->rows_declared = base->rows_declared;
+    if (need == SOURCE_REQUIRED)
+        TRY(prepare_source(p, err));
+    return need == SOURCE_REQUIRED && !p->source ? no_source(err) : OK;
+}
+
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err)
 {
@@ -254,7 +319,10 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     TRY(session_limits(p->session, &p->threads, err));
     TRY(check_engine(o->engine, err));
     TRY(read_filters(p, err));
+    if (p->session->base && !p->owner_view && !p->keep_all)
+        return take_base(p, need, err);
     TRY(read_ddl(p, err));
+    TRY(read_forms(p, err));
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));
     TRY(source_check_types(p->source, err));
@@ -269,6 +337,7 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     TRY(read_neighbours(p, err));
     TRY(schema_settle_owners(&p->schema, err));
     TRY(keep_enforced(p, err));
+    TRY(prepare_public_sizes(p, err));
     if (!p->owner_view)
         schema_hide_guessed(&p->schema);
     return schema_check_lookups(&p->schema, err);
@@ -406,6 +475,23 @@ struct str prepare_count_text(struct count *q)
                    : cq_text(&q->p->arena, q->query);
 }
 
+/* Of a data set whose source is not open now. */
+static enum status check_tables(const struct prepared *p, const struct cq *q,
+                                struct err *err)
+{
+    if (p->source || !p->session->base)
+        return source_allows(p->source, q, err);
+    for (uint32_t i = 0; i < q->n_atoms; i++) {
+        const struct table *t = &p->schema.tables.p[q->atoms[i].table];
+        if (t->is_refused)
+            return err_set(err, E_UNSUPPORTED,
+                           "\"%.*s\" is not a table whose rows can be "
+                           "protected",
+                           PSTR(t->name));
+    }
+    return OK;
+}
+
 /* A rule may name tables that nothing declares. */
 static enum status check_owned(const struct cq *q, struct err *err)
 {
@@ -416,6 +502,7 @@ static enum status check_owned(const struct cq *q, struct err *err)
 
 static enum status check_count(struct count *q, struct err *err)
 {
+    q->is_sum = tree_is_sum(q->tree, &q->scale);
     TRY(list_bodies(q, err));
     if (q->tree && q->p->filters_exact) {
         err_set(err, E_UNSUPPORTED,
@@ -423,17 +510,13 @@ static enum status check_count(struct count *q, struct err *err)
         err_hint(err, "Leave out --filters exact.");
         return E_UNSUPPORTED;
     }
-    if (q->tree && q->p->schema.has_entities) {
-        err_set(err, E_UNSUPPORTED,
-                "with entities, negation, OR over tables and unions are not "
-                "supported");
-        err_detail(err, "One entity's rows could decide about answers of many "
-                        "others.");
-        err_hint(err, "Count the parts one by one.");
+    if (q->is_sum && q->p->schema.has_entities) {
+        err_set(err, E_UNSUPPORTED, "sums are not offered with entities");
+        err_hint(err, "Count rows, or ask with neighbours of one row.");
         return E_UNSUPPORTED;
     }
     for (size_t i = 0; i < q->n_bodies; i++) {
-        TRY(source_allows(q->p->source, q->bodies[i], err));
+        TRY(check_tables(q->p, q->bodies[i], err));
         TRY(check_enums(q->bodies[i], err));
         TRY(check_owned(q->bodies[i], err));
     }
@@ -460,12 +543,31 @@ static enum status complete(struct count *q, struct err *err)
 {
     struct arena *a = &q->p->arena;
     TRY(complete_query(a, q->query, &q->owners, err));
+    if (q->tree)
+        return entity_bound_tree(a, q->tree, q->query, &q->entity, err);
     TRY(view_fits(q->query, &q->owners, err));
     return entity_bound(a, q->query, &q->owners, &q->entity, err);
 }
 
 /* PRIVACY: what a path that is no query would do after the charge is to lock
  * the data set. Depends on query and catalogue alone. */
+/* PRIVACY: what evaluation has room for, before anything is charged. */
+static enum status check_room(const struct ctree *t, struct err *err)
+{
+    for (size_t i = 0; t && i < t->n_branches; i++) {
+        const struct tree_branch *b = t->branches[i];
+        size_t most = b->b.outs.n;
+        for (size_t k = 0; k < b->nodes.n; k++)
+            most = b->nodes.p[k].ids.n > most ? b->nodes.p[k].ids.n : most;
+        if (most > MAX_VARS)
+            return err_set(err, E_TOO_LARGE,
+                           "a SELECT has %zu columns, at most %d can be told "
+                           "apart",
+                           most, MAX_VARS);
+    }
+    return OK;
+}
+
 static enum status check_parts(const struct count *q, struct err *err)
 {
     for (size_t i = 0; i < q->bound.n_parts; i++) {
@@ -478,6 +580,23 @@ static enum status check_parts(const struct count *q, struct err *err)
                       "table: --constraint 'T: a -> *'.");
         return E_UNSUPPORTED;
     }
+    return OK;
+}
+
+/* A query without answers on any instance may be left half merged; then the one
+ * that was written stands for it. PRIVACY: else evaluation would fail after the
+ * charge. */
+static enum status settle_empty(struct count *q, struct err *err)
+{
+    q->normal = q->bound.simplified;
+    if (!q->normal->unsat || !cq_check(q->normal))
+        return OK;
+    struct cq *n = NEW(&q->p->arena, struct cq);
+    if (!n)
+        return err_nomem(err);
+    *n = *q->query;
+    n->unsat = true;
+    q->normal = n;
     return OK;
 }
 
@@ -495,10 +614,11 @@ enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
     opt.witness_n = (uint64_t)size;
     for (size_t i = 0; i < p->n_counts; i++) {
         struct count *q = &p->counts[i];
+        TRY(check_room(q->tree, err));
         TRY(q->tree
                 ? bound_tree(&p->arena, q->tree, q->query, &opt, &q->bound, err)
                 : bound_analyze(&p->arena, q->query, &opt, &q->bound, err));
-        q->normal = q->bound.simplified;
+        TRY(settle_empty(q, err));
         TRY(check_parts(q, err));
         if (p->schema.has_entities)
             TRY(complete(q, err));

@@ -19,6 +19,12 @@ struct count {
     struct str label;   /* the column's name */
     struct cq *query;   /* as written; of a tree: its first body */
     struct ctree *tree; /* NULL: the query is conjunctive */
+    bool is_sum;        /* numbers are in units of 10^-scale */
+    uint32_t scale;
+    /* AVG: this count and the next, a shifted sum and how many there are, for
+     * half of the price each; NULL: none */
+    const struct sql_average *average;
+    bool half;
     /* the query, or the path queries of all nodes: every atom is in one */
     const struct cq **bodies;
     size_t n_bodies;
@@ -36,15 +42,28 @@ struct public_column {
     size_t n;
 };
 
+/* --error: the price is looked for. */
+struct error_wish {
+    bool given, percent;
+    double value;  /* display: the p95 that is wanted, or a percentage */
+    bool at_least; /* noise measured on the data: a lower price will not do */
+};
+
 struct prepared {
     struct session *session;
     struct arena arena; /* all of this */
     struct schema schema;
     struct source *source;     /* NULL: none asked for */
     struct str lock;           /* of source_lock, when it is opened again */
+    struct str policy;         /* the file's text; p NULL: not read yet */
     struct str text;           /* the query as given */
     struct str epsilon, delta; /* of the options, or of the query */
-    struct count *counts;      /* in the order of the SELECT list */
+    int64_t today;             /* CURRENT_DATE: the day of asking */
+    struct error_wish wish;
+    /* describe: the types of parameters, of which none needs a value */
+    enum type *param_types;
+    size_t n_param_types;
+    struct count *counts; /* in the order of the SELECT list */
     size_t n_counts;
     struct sql_after after;  /* what becomes of the released numbers */
     struct str *group_names; /* of SQL's GROUP BY; may be fewer than keys */
@@ -55,11 +74,15 @@ struct prepared {
     /* By table: the declared bound on its rows, enforced or not; U128_INF:
      * none. It decides what is tried, never the noise. */
     u128 *rows_declared;
-    bool owner_view; /* OWNER: names in a file's first line may be shown */
-    bool keep_all;   /* check: everything that was declared */
+    bool owner_view;    /* OWNER: names in a file's first line may be shown */
+    bool keep_all;      /* check: everything that was declared */
+    bool declared_only; /* OWNER: nothing is measured on public tables */
     unsigned threads;
     bool owner_counts; /* OWNER: keys may be found without a price */
     bool keys_found;   /* by group_keys: the embedded engine has to list them */
+    bool steady;       /* strict.c: the join's work is bounded beforehand */
+    u128 work;         /* by so many steps */
+    u128 *sizes;       /* of public tables, by table; U128_INF: others */
     bool filters_exact; /* PRIVACY: one treatment, for every T_F of the query */
 };
 
@@ -71,6 +94,12 @@ enum source_need { SOURCE_NONE, SOURCE_OPTIONAL, SOURCE_REQUIRED };
 /* Reads --schema, the catalogue, --policy, --constraint, --private, ... */
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err) WARN_UNUSED;
+/* Opens the source that an open data set has, if this question needs it after
+ * all; p->source stays NULL where there is none. */
+enum status prepare_source(struct prepared *p, struct err *err) WARN_UNUSED;
+/* public_sizes.c: what public tables say of themselves. */
+enum status prepare_public_sizes(struct prepared *p,
+                                 struct err *err) WARN_UNUSED;
 /* Opens the source that was closed again: another process may have it. What
  * was prepared stays as it is. */
 enum status prepare_reopen(struct prepared *p, struct err *err) WARN_UNUSED;
@@ -84,6 +113,13 @@ enum status prepare_query(struct prepared *p, struct str text,
  * explanation. */
 enum status prepare_bounds(struct prepared *p, bool thorough,
                            struct err *err) WARN_UNUSED;
+/* snapshot.c: what is public of a data set, as bytes; values of public columns
+ * are read, as far as they could be keys of GROUP BY. p->source is open, or
+ * NULL. E_USAGE: these bytes are none that prepare_write wrote. */
+enum status prepare_write(struct prepared *p, struct sb *b,
+                          struct err *err) WARN_UNUSED;
+enum status prepare_read(struct prepared *p, struct str bytes,
+                         struct err *err) WARN_UNUSED;
 /* Fills the advice of a count that was bounded without it. */
 enum status prepare_advice(struct count *q, struct err *err) WARN_UNUSED;
 

@@ -15,13 +15,57 @@
  */
 #include "release/release.h"
 
+#include <time.h>
+
 #include "release/release_int.h"
+#include "release/steward.h"
 
 /* Only public tables are read: failures may be shown. */
 static enum status run_free(struct release *r, struct err *err)
 {
     TRY(evaluate_engine(&r->p, &r->data, err));
     return release_draw(r, err);
+}
+
+/* Until the same question, which somebody else asked, has ended. */
+static enum status wait_for_same(struct release *r, struct err *err)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    struct ledger_charge *c = NULL;
+    size_t n = 0;
+    bool open = true;
+    TRY(release_open_ledger(r, err));
+    TRY(release_charges(r, &c, &n, err));
+    while (open) {
+        TRY(ledger_on_its_way(r->ledger, &r->p.arena, c, n, &open, err));
+        if (open && session_cancelled(r->session))
+            return err_set(err, E_CANCELLED, "cancelled");
+        if (open)
+            nanosleep(&pause, NULL);
+    }
+    return OK;
+}
+
+/* What is asked while it is on its way for somebody is paid once: its answer is
+ * a stored one then. If it was locked the hold says so. */
+static enum status keep_or_join(struct release *r, struct err *err)
+{
+    enum status s = release_keep(r, err);
+    while (s == E_ON_ITS_WAY) {
+        TRY(wait_for_same(r, err));
+        TRY(release_known(r, err));
+        s = release_costs(r) ? release_keep(r, err) : OK;
+    }
+    return s;
+}
+
+/* Only what was paid for is wanted. */
+static enum status unpaid(struct err *err)
+{
+    err_set(err, E_UNPAID, "this question was not asked before");
+    err_detail(err, "Nothing was charged.");
+    err_hint(err, "Ask without \"stored\" to pay for an answer.");
+    return E_UNPAID;
 }
 
 static enum status run(struct release *r, struct str text, struct err *err)
@@ -32,8 +76,10 @@ static enum status run(struct release *r, struct str text, struct err *err)
         return OK;
     if (!release_costs(r))
         return run_free(r, err);
+    if (r->session->opt.stored)
+        return unpaid(err);
     TRY(release_admit(r, err));
-    return release_keep(r, err);
+    return keep_or_join(r, err);
 }
 
 /* --- around it ------------------------------------------------------------ */
@@ -64,25 +110,21 @@ static void budget_now(struct release *r)
         tell_moment(r, &r->counts[i]);
 }
 
-static enum status timed(struct release *r, struct str text, struct err *err)
-{
-    moment_begin(r);
-    enum status s = run(r, text, err);
-    if (s == OK)
-        budget_now(r);
-    return s;
-}
-
 enum status ask_release(struct session *s, struct str query, struct result *out,
                         struct err *err)
 {
+    if (s->steward > 0)
+        return steward_release(s, query, out, err);
     struct release r = {.session = s};
     struct progress progress = s->progress;
     prepared_init(&r.p, s);
     s->discreet = true;
     r.p.arena.wipe = true;
     balance_init(&r.budget.balance);
-    enum status st = timed(&r, query, err);
+    moment_begin(&r);
+    enum status st = run(&r, query, err);
+    if (st == OK)
+        budget_now(&r);
     if (st == OK)
         st = report_release(&r.p, r.counts, &r.budget, out, err);
     evaluated_fini(&r.data);

@@ -9,7 +9,14 @@
 #include "release/answer.h"
 #include "release/binding.h"
 #include "release/evaluate.h"
+#include "release/strict.h"
 #include "release/validity.h"
+
+/* row_engine.c: which columns the question needs. */
+struct engine_wishes {
+    struct engine_wish *list;
+    size_t n;
+};
 
 struct release {
     struct session *session;
@@ -28,12 +35,22 @@ struct release {
     bool isolated;            /* rows are read in a process of their own */
     struct str catalogue;     /* of the source, when the question came */
     struct validity validity; /* of its content */
+    struct engine_wishes wishes;
+    struct strict_limits strict; /* of the ledger */
 };
 
 /* request.c: everything that is public. Reads the query, chooses, opens the
  * ledger. */
 enum status release_quote(struct release *r, struct str text,
                           struct err *err) WARN_UNUSED;
+/* Its first half, which needs no ledger: the query, its bounds, the choice. */
+enum status release_derive(struct release *r, struct str text,
+                           enum source_need need, struct err *err) WARN_UNUSED;
+/* Everything that decides the law of a count's answer, as a text; p is NULL
+ * without memory. */
+struct str release_law(const struct priced *c);
+/* told_guess.c: --guess earlier, from the ledger. */
+enum status release_told_guess(struct release *r, struct err *err) WARN_UNUSED;
 /* Opens the ledger, and reads the balance. */
 enum status release_open_ledger(struct release *r, struct err *err) WARN_UNUSED;
 /* Takes what the ledger has stored, and answers that no private row can
@@ -59,9 +76,6 @@ enum status release_catalogue(struct release *r, struct str *out,
 /* moment.c: the question begins; what the open ledger and the options say of
  * limits; when the reply is due (0: when it is ready). */
 void moment_begin(struct release *r);
-/* "3" or "3s" in nanoseconds. E_VALUE. */
-enum status moment_seconds(struct str text, const char *what, int64_t *out,
-                           struct err *err) WARN_UNUSED;
 enum status moment_read(struct release *r, struct err *err) WARN_UNUSED;
 int64_t moment_due(const struct release *r);
 /* For child_run: milliseconds to wait for the worker, or -1 to end it. Takes a
@@ -76,6 +90,12 @@ uint64_t moment_processor_seconds(const struct release *r, unsigned threads);
  * process of its own that goes on when this one is told to stop. PRIVACY:
  * after the hold it ends with OK, E_LOCKED, or E_LEDGER_IO. */
 enum status release_keep(struct release *r, struct err *err) WARN_UNUSED;
+/* What the worker does: loads, unless r->data has the rows, counts and draws;
+ * the answers as the keeper takes them. The only function that has private
+ * rows. A child_fn of a struct release. */
+enum status release_work(void *release, struct str *out, struct err *err);
+/* Nobody waits any more, or could know how it ended. */
+enum status release_detached(struct err *err);
 
 /* To the file of --owner-log: reasons that only the owner may see. */
 void release_log(const struct release *r, const struct err *e);
@@ -87,6 +107,9 @@ enum status release_draw(struct release *r, struct err *err) WARN_UNUSED;
 enum status release_draw_entity(struct released *r, struct evaluated *data,
                                 struct entropy *rng,
                                 struct err *err) WARN_UNUSED;
+/* A key that passed the threshold; only the first so many are kept. */
+enum status release_show_key(struct released *r, struct value *key,
+                             mpz_srcptr number, struct err *err) WARN_UNUSED;
 enum status release_push_number(struct arena *a, str_list *to, mpz_srcptr v,
                                 struct err *err) WARN_UNUSED;
 

@@ -72,29 +72,6 @@ struct str key_text(struct arena *a, const struct value *vals, size_t n)
     return b.failed ? none : str_copy(a, sb_view(&b));
 }
 
-/* Characters, not bytes: a name may hold any. */
-static size_t width(struct str s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i++)
-        n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-    return n;
-}
-
-void text_key_lines(struct sb *b, const struct str *keys,
-                    const struct str *numbers, size_t n)
-{
-    size_t widest = 10;
-    for (size_t i = 0; i < n; i++)
-        if (width(keys[i]) - 2 > widest)
-            widest = width(keys[i]) - 2;
-    for (size_t i = 0; i < n; i++) {
-        sb_add(b, keys[i].p + 1, keys[i].n - 2); /* without its brackets */
-        sb_printf(b, "%*s%.*s\n", (int)(widest + 2 - (width(keys[i]) - 2)), "",
-                  PSTR(numbers[i]));
-    }
-}
-
 static const char *calibration(const struct choice *c)
 {
     return c->exact          ? "none"
@@ -141,7 +118,11 @@ static void json_public(struct json *j, struct count *q, const struct choice *c)
     }
     json_key(j, "query");
     json_str(j, prepare_count_text(q));
-    if (c->thresholded) {
+    if (q->is_sum) { /* sensitivities are in units of the last digit */
+        json_key(j, "scale");
+        json_i64(j, q->scale);
+    }
+    if (c->thresholded && !c->elected) {
         json_key(j, "threshold");
         json_mpz(j, c->threshold);
     }
@@ -215,9 +196,17 @@ static size_t group_count(const struct group_keys *k, const struct answer *x)
     return n < x->numbers.n ? n : x->numbers.n;
 }
 
-static void json_groups(struct json *j, const struct group_keys *k,
-                        const struct answer *x)
+/* What one unit of a count's numbers stands for. */
+static double unit_of(const struct count *q)
 {
+    return pow(10, -(double)q->scale);
+}
+
+static void json_groups(struct json *j, const struct released *r)
+{
+    const struct group_keys *k = &r->c->keys;
+    const struct choice *c = &r->c->choice;
+    const struct answer *x = &r->answer;
     json_begin(j, '[');
     for (size_t i = 0; i < group_count(k, x); i++) {
         json_begin(j, '{');
@@ -227,26 +216,32 @@ static void json_groups(struct json *j, const struct group_keys *k,
         else
             json_key_values(j, &k->vals[i * k->n_cols], k->n_cols);
         json_key(j, "answer");
-        json_raw(j, x->numbers.p[i]);
+        answer_number_json(j, x->numbers.p[i], r->c->q->scale);
+        answer_elected_group(j, c, x, i);
         json_end(j, '}');
     }
     json_end(j, ']');
 }
 
-static void json_error(struct json *j, const struct answer *x)
+static void json_error(struct json *j, const char *name, const struct answer *x,
+                       double unit)
 {
-    json_key(j, "error");
+    json_key(j, name);
     if (!x->has_error) {
         json_null(j);
         return;
     }
     json_begin(j, '{');
     json_key(j, "p50");
-    json_double(j, x->p50);
+    json_double(j, x->p50 * unit);
     json_key(j, "p95");
-    json_double(j, x->p95);
+    json_double(j, x->p95 * unit);
     json_key(j, "basis");
     json_cstr(j, x->released ? "released" : "public");
+    if (x->released) {
+        json_key(j, "at_most_p95");
+        json_double(j, x->at_most_p95 * unit);
+    }
     json_end(j, '}');
 }
 
@@ -304,18 +299,19 @@ static void release_json(struct json *j, const struct released *r,
     const struct answer *x = &r->answer;
     if (k->n_cols) {
         json_key(j, "groups");
-        json_groups(j, k, x);
+        json_groups(j, r);
         if (k->found) {
             json_key(j, "keys_cut");
             json_bool(j, x->keys_cut);
         }
     } else {
         json_key(j, "answer");
-        json_raw(j, x->numbers.p[0]);
+        answer_number_json(j, x->numbers.p[0], r->c->q->scale);
     }
     json_public(j, r->c->q, &r->c->choice);
     answer_elected_json(j, &r->c->choice, x);
-    json_error(j, x);
+    json_error(j, "error", x, unit_of(r->c->q));
+    json_error(j, "expected_error", x, unit_of(r->c->q));
     json_budget(j, v);
     json_key(j, "receipt");
     json_text_or_null(j, x->receipt);
@@ -331,20 +327,36 @@ static void release_json(struct json *j, const struct released *r,
     json_text_or_null(j, v->isolation ? str_of(v->isolation) : STR(""));
 }
 
-static void text_error(struct sb *b, const struct choice *c,
-                       const struct answer *x)
+/* Digits behind the point that an error of a sum is told with. */
+static int digits_of(const struct count *q)
+{
+    return (int)q->scale;
+}
+
+static void text_error(struct sb *b, const struct count *q,
+                       const struct choice *c, const struct answer *x)
 {
     if (c->exact)
         sb_cstr(b, "error       none\n");
+    else if (!x->has_error && c->elected)
+        return; /* no group is shown */
     else if (!x->has_error)
         sb_cstr(b, "error       not known: the scale of the noise is secret "
                    "(--error-budget buys an estimate)\n");
     else
         sb_printf(b,
-                  "error       half of all answers lie within %.0f of the "
-                  "%scount, 95 %% within %.0f%s\n",
-                  x->p50, c->elected ? "truncated " : "", x->p95,
-                  x->released ? " (an estimate, itself private)" : "");
+                  "error       half of all answers lie within %s%.*f of the "
+                  "%s%s, 95 %% within %s%.*f%s\n",
+                  x->released ? "about " : "", digits_of(q),
+                  x->p50 * unit_of(q), c->elected ? "truncated " : "",
+                  q->is_sum ? "sum" : "count", x->released ? "about " : "",
+                  digits_of(q), x->p95 * unit_of(q),
+                  x->thresholds.n > 1 ? " or less" : "");
+    if (!c->exact && x->has_error && x->released)
+        sb_printf(b,
+                  "            (estimated from the data, as part of the price; "
+                  "in 19 of 20 cases the 95 %% lie within %.*f)\n",
+                  digits_of(q), x->at_most_p95 * unit_of(q));
 }
 
 static void text_spent(struct sb *b, const char *what, mpq_srcptr spent,
@@ -380,7 +392,7 @@ static void release_text(struct sb *b, const struct released *r,
 {
     const struct choice *c = &r->c->choice;
     const struct answer *x = &r->answer;
-    text_error(b, c, x);
+    text_error(b, r->c->q, c, x);
     answer_elected_text(b, c, x);
     text_public(b, c);
     text_budget(b, v);
@@ -391,27 +403,16 @@ static void release_text(struct sb *b, const struct released *r,
         sb_printf(b, "receipt     %.*s\n", PSTR(x->receipt));
 }
 
-static bool push_key(const struct group_keys *k, const struct answer *x,
-                     size_t i, struct result *out)
+static void keep_answers(const struct released *x, size_t n,
+                         const struct answer_table *t, struct result *out)
 {
-    struct str text =
-        k->found ? str_copy(&out->arena, x->keys.p[i])
-                 : key_text(&out->arena, &k->vals[i * k->n_cols], k->n_cols);
-    return text.p && VEC_PUSH(&out->arena, &out->keys, text);
-}
-
-static void keep_answers(const struct released *r, struct result *out)
-{
-    const struct group_keys *k = &r->c->keys;
-    const struct answer *x = &r->answer;
-    for (size_t i = 0; i < x->numbers.n; i++) {
-        struct str copy = str_copy(&out->arena, x->numbers.p[i]);
-        if (!copy.p || !VEC_PUSH(&out->arena, &out->answers, copy))
-            out->json.failed = true;
+    out->repeated = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        result_add_guarantee(out, x[i].c->choice.guarantee);
+        result_add_receipt(out, x[i].answer.receipt);
+        out->repeated &= x[i].answer.repeated;
     }
-    for (size_t i = 0; k->n_cols && i < group_count(k, x); i++)
-        if (!push_key(k, x, i, out))
-            out->json.failed = true;
+    result_set_table(out, t);
 }
 
 static enum status found_values(const struct released *r,
@@ -441,9 +442,14 @@ static enum status make_table(struct prepared *p, const struct released *x,
     for (size_t i = 0; i < p->n_counts; i++) {
         const struct group_keys *k = &x[i].c->keys;
         const struct answer *y = &x[i].answer;
-        t[i] = (struct table_count){
-            k->vals, y->numbers.p, k->n_cols ? group_count(k, y) : 1,
-            y->has_error && isfinite(y->p95) ? y->p95 : -1, false};
+        t[i] =
+            (struct table_count){k->vals,
+                                 y->numbers.p,
+                                 k->n_cols ? group_count(k, y) : 1,
+                                 y->has_error && isfinite(y->p95) ? y->p95 : -1,
+                                 false,
+                                 x[i].c->q->scale,
+                                 x[i].c->q->average};
         if (k->found)
             TRY(found_values(&x[i], &t[i].keys, err));
     }
@@ -455,7 +461,10 @@ static void text_answer(struct prepared *p, const struct released *x,
                         const struct answer_table *t, struct sb *b)
 {
     if (answer_table_plain(&p->after, t->n_keys, p->n_counts)) {
-        sb_printf(b, "answer      %.*s\n", PSTR(x->answer.numbers.p[0]));
+        struct str one =
+            answer_decimal(b->arena, x->answer.numbers.p[0], x->c->q->scale);
+        sb_printf(b, "answer      %.*s\n", PSTR(one));
+        b->failed |= !one.p;
         return;
     }
     answer_table_text(b, t);
@@ -480,14 +489,16 @@ enum status report_release(struct prepared *p, const struct released *x,
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
         counts_next(&w);
-        keep_answers(&x[i], out);
         release_json(&w.json, &x[i], budget);
         release_text(w.text, &x[i], budget);
         total_add(&sum, &x[i].c->choice.price);
     }
     counts_list_end(&w);
+    answer_average_json(&w.json, p, x, &t);
     answer_columns_json(&w.json, &p->after);
     answer_rows_json(&w.json, &t);
+    keep_answers(x, p->n_counts, &t, out);
+    result_set_price(out, &sum);
     total_end(&w, &sum);
     counts_end(&w);
     return OK;
@@ -495,7 +506,7 @@ enum status report_release(struct prepared *p, const struct released *x,
 
 /* Standard deviation and quantiles of the noise: numbers where the scale is
  * public, multiples of the secret sensitivity where it is not. */
-static void quote_error(struct json *j, const struct choice *c)
+static void quote_error(struct json *j, const struct choice *c, double unit)
 {
     const struct {
         const char *fixed, *smooth;
@@ -507,15 +518,40 @@ static void quote_error(struct json *j, const struct choice *c)
              {"p99", "p99_in_units_of_sensitivity", c->error.p99}};
     for (size_t i = 0; i < sizeof e / sizeof e[0]; i++) {
         json_key(j, c->noise.smooth ? e[i].smooth : e[i].fixed);
-        json_double(j, c->noise.smooth || i == 0 ? e[i].v : ceil(e[i].v));
+        json_double(j, c->noise.smooth ? e[i].v
+                       : i == 0        ? e[i].v * unit
+                                       : ceil(e[i].v) * unit);
     }
     if (!c->noise.smooth)
         return;
     json_key(j, "least_sensitivity");
     json_double(j, mpq_get_d(c->floor) * mpq_get_d(c->factor));
+    json_key(j, "most_sensitivity");
+    json_double(j, c->most == U128_INF
+                       ? INFINITY
+                       : (double)c->most * mpq_get_d(c->factor));
 }
 
 /* --- quote ---------------------------------------------------------------- */
+
+static void quote_expected(struct json *j, const char *name,
+                           const struct count *q, const struct choice *c)
+{
+    json_key(j, name);
+    if (c->exact) {
+        json_null(j);
+        return;
+    }
+    if (c->elected) {
+        answer_quote_json(j, c);
+        return;
+    }
+    json_begin(j, '{');
+    quote_error(j, c, unit_of(q));
+    json_key(j, "basis");
+    json_cstr(j, "public");
+    json_end(j, '}');
+}
 
 static void quote_json(struct json *j, const struct priced *p)
 {
@@ -531,23 +567,12 @@ static void quote_json(struct json *j, const struct priced *p)
     json_key(j, "global_sensitivity");
     json_bound(j, p->q->p->schema.has_entities ? p->q->entity.upper
                                                : p->q->bound.upper);
-    json_key(j, "error");
-    if (c->exact || c->elected) {
-        if (c->exact)
-            json_null(j);
-        else
-            answer_quote_json(j, c);
-        return;
-    }
-    json_begin(j, '{');
-    quote_error(j, c);
-    json_key(j, "basis");
-    json_cstr(j, "public");
-    json_end(j, '}');
+    quote_expected(j, "error", p->q, c);
+    quote_expected(j, "expected_error", p->q, c);
 }
 
-static void quote_text(struct sb *b, const struct choice *c,
-                       const struct group_keys *k)
+static void quote_text(struct sb *b, const struct count *q,
+                       const struct choice *c, const struct group_keys *k)
 {
     text_public(b, c);
     if (c->exact) {
@@ -556,16 +581,22 @@ static void quote_text(struct sb *b, const struct choice *c,
         answer_quote_text(b, c);
     } else if (!c->noise.smooth) {
         sb_printf(b,
-                  "error       half of all answers will lie within %.0f of "
-                  "the count, 95 %% within %.0f\n",
-                  ceil(c->error.p50), ceil(c->error.p95));
+                  "error       half of all answers will lie within %.*f of "
+                  "the %s, 95 %% within %.*f\n",
+                  digits_of(q), ceil(c->error.p50) * unit_of(q),
+                  q->is_sum ? "sum" : "count", digits_of(q),
+                  ceil(c->error.p95) * unit_of(q));
     } else {
         sb_printf(b,
                   "error       half of all answers will lie within %.3g S, "
                   "95 %% within %.3g S, S the smooth sensitivity:\n"
-                  "            secret, and at least %.3g whatever the data\n",
+                  "            secret, and at least %.3g whatever the data",
                   c->error.p50, c->error.p95,
                   mpq_get_d(c->floor) * mpq_get_d(c->factor));
+        if (c->most != U128_INF)
+            sb_printf(b, ", at most %.3g",
+                      (double)c->most * mpq_get_d(c->factor));
+        sb_char(b, '\n');
         if (mpq_sgn(c->error_epsilon)) {
             sb_cstr(b, "            epsilon ");
             text_rat(b, c->error_epsilon, true);
@@ -584,6 +615,22 @@ static void quote_text(struct sb *b, const struct choice *c,
     sb_cstr(b, "No private row was read and nothing was spent.\n");
 }
 
+/* What strict mode admits it for, and when the reply will come. */
+static void limits_json(struct json *j, const struct prepared *p)
+{
+    struct str after = p->schema.limits.respond_after;
+    json_key(j, "work");
+    if (p->steady)
+        json_u128(j, p->work);
+    else
+        json_null(j);
+    json_key(j, "respond_after");
+    if (after.n && !str_is(after, "none"))
+        json_str(j, after);
+    else
+        json_null(j);
+}
+
 void report_quote(struct prepared *p, const struct priced *c,
                   struct result *out)
 {
@@ -594,11 +641,16 @@ void report_quote(struct prepared *p, const struct priced *c,
     for (size_t i = 0; i < p->n_counts; i++) {
         counts_next(&w);
         quote_json(&w.json, &c[i]);
-        quote_text(w.text, &c[i].choice, &c[i].keys);
+        quote_text(w.text, c[i].q, &c[i].choice, &c[i].keys);
         total_add(&sum, &c[i].choice.price);
+        result_add_guarantee(out, c[i].choice.guarantee);
     }
     counts_list_end(&w);
     answer_columns_json(&w.json, &p->after);
+    report_wish(&w.json, w.text, p, c);
+    result_set_columns(out, &p->after, c[0].keys.n_cols);
+    result_set_price(out, &sum);
+    limits_json(&w.json, p);
     total_end(&w, &sum);
     counts_end(&w);
 }

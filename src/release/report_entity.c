@@ -7,7 +7,6 @@
 #include "release/answer.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "schema/owners.h"
 
@@ -22,25 +21,42 @@ static unsigned place_of(const struct election *e, struct str text)
     return j;
 }
 
-/* 95 % of the noise of the estimate of what was cut. */
-static double lost_p95(const struct choice *c, const struct answer *x)
+/* Quantiles of the noise of the i-th answer, or of its estimate of what was
+ * cut. */
+static struct noise_error error_of(const struct choice *c,
+                                   const struct answer *x, size_t i, bool lost)
 {
     struct noise_error e = {0};
     struct err err;
-    unsigned j = place_of(&c->election, x->thresholds.p[0]);
-    bool ok = elect_error(&c->election, j, true, &e, &err) == OK;
-    return ok ? ceil(e.p95) : INFINITY;
+    unsigned j = place_of(&c->election, x->thresholds.p[i]);
+    if (elect_error(&c->election, j, lost, &e, &err) != OK)
+        e.p50 = e.p95 = INFINITY;
+    e.p50 = ceil(e.p50);
+    e.p95 = ceil(e.p95);
+    return e;
 }
 
-void answer_elected_json(struct json *j, const struct choice *c,
-                         const struct answer *x)
+enum status answer_elected_error(const struct choice *c, struct answer *out,
+                                 struct err *err)
 {
-    if (!c->elected || !x->thresholds.n)
-        return;
-    json_key(j, "threshold");
-    json_raw(j, x->thresholds.p[0]);
-    json_key(j, "cut");
-    json_bool(j, true);
+    (void)err;
+    out->has_error = out->thresholds.n > 0;
+    for (size_t i = 0; i < out->thresholds.n; i++) {
+        struct noise_error e = error_of(c, out, i, false);
+        out->p50 = e.p50 > out->p50 ? e.p50 : out->p50;
+        out->p95 = e.p95 > out->p95 ? e.p95 : out->p95;
+    }
+    return OK;
+}
+
+static bool for_each(const struct choice *c)
+{
+    return c->grouping == GROUPS_EACH || c->grouping == GROUPS_SPLIT;
+}
+
+static void json_lost(struct json *j, const struct choice *c,
+                      const struct answer *x, size_t i)
+{
     json_key(j, "cut_estimate");
     if (!x->lost.n) {
         json_null(j);
@@ -48,10 +64,94 @@ void answer_elected_json(struct json *j, const struct choice *c,
     }
     json_begin(j, '{');
     json_key(j, c->election.q.owners == 1 ? "entities" : "results_at_least");
-    json_raw(j, x->lost.p[0]);
+    json_raw(j, x->lost.p[i]);
     json_key(j, "p95");
-    json_double(j, lost_p95(c, x));
+    json_double(j, error_of(c, x, i, true).p95);
     json_end(j, '}');
+}
+
+/* Of keys that were found, at the i-th threshold. */
+static void json_key_threshold(struct json *j, const struct choice *c,
+                               const struct answer *x, size_t i)
+{
+    struct err err;
+    mpz_t v;
+    if (!c->thresholded)
+        return;
+    mpz_init(v);
+    unsigned at = place_of(&c->election, x->thresholds.p[i]);
+    enum status st =
+        elect_key_threshold(&c->election, at, c->total.delta, v, &err);
+    char *text = arena_alloc(j->out->arena, mpz_sizeinbase(v, 10) + 2);
+    j->out->failed |= !text || st != OK;
+    json_key(j, "key_threshold");
+    json_raw(j, text ? str_of(mpz_get_str(text, 10, v)) : STR("null"));
+    mpz_clear(v);
+}
+
+void answer_elected_group(struct json *j, const struct choice *c,
+                          const struct answer *x, size_t i)
+{
+    if (!c->elected || !for_each(c) || i >= x->thresholds.n)
+        return;
+    struct noise_error e = error_of(c, x, i, false);
+    json_key(j, "threshold");
+    json_raw(j, x->thresholds.p[i]);
+    json_key_threshold(j, c, x, i);
+    json_lost(j, c, x, i);
+    json_key(j, "p95");
+    json_double(j, e.p95);
+}
+
+/* One threshold for all; with one for each group it stands there. */
+void answer_elected_json(struct json *j, const struct choice *c,
+                         const struct answer *x)
+{
+    if (!c->elected)
+        return;
+    bool one = !for_each(c) && x->thresholds.n;
+    json_key(j, "threshold");
+    if (one)
+        json_raw(j, x->thresholds.p[0]);
+    else
+        json_null(j);
+    json_key(j, "cut");
+    json_bool(j, true);
+    if (!one)
+        return;
+    json_key_threshold(j, c, x, 0);
+    json_lost(j, c, x, 0);
+}
+
+/* "8", "8, 12, 8, ..." */
+static void text_list(struct sb *b, const str_list *l)
+{
+    enum { SHOWN = 12 };
+    for (size_t i = 0; i < l->n && i < SHOWN; i++)
+        sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(l->p[i]));
+    if (l->n > SHOWN)
+        sb_cstr(b, ", ...");
+}
+
+static void text_lost(struct sb *b, const struct choice *c,
+                      const struct answer *x)
+{
+    if (!x->lost.n) {
+        sb_cstr(b, "cut         how much was cut is not estimated "
+                   "(--error-budget buys an estimate)\n");
+        return;
+    }
+    double p95 = 0; /* display */
+    for (size_t i = 0; i < x->thresholds.n; i++) {
+        double e = error_of(c, x, i, true).p95;
+        p95 = e > p95 ? e : p95;
+    }
+    bool one = c->election.q.owners == 1;
+    sb_cstr(b, one ? "cut         about "
+                   : "cut         twice the threshold would count about ");
+    text_list(b, &x->lost);
+    sb_printf(b, " %s (95 %% of such estimates lie within %.0f)\n",
+              one ? "entities had more" : "more", p95);
 }
 
 void answer_elected_text(struct sb *b, const struct choice *c,
@@ -59,23 +159,16 @@ void answer_elected_text(struct sb *b, const struct choice *c,
 {
     if (!c->elected || !x->thresholds.n)
         return;
+    sb_cstr(b, "counted     at most ");
+    text_list(b, &x->thresholds);
     sb_printf(b,
-              "counted     at most %.*s for one entity: entities with more "
-              "were cut, so the answer can be\n"
+              " for one entity%s: entities with more were cut, so the answer "
+              "can be\n"
               "            too small, by more than the error of the noise\n",
-              PSTR(x->thresholds.p[0]));
-    if (!x->lost.n)
-        return;
-    if (c->election.q.owners == 1)
-        sb_printf(b, "cut         about %.*s entities had more",
-                  PSTR(x->lost.p[0]));
-    else
-        sb_printf(b,
-                  "cut         twice the threshold would count about %.*s "
-                  "more",
-                  PSTR(x->lost.p[0]));
-    sb_printf(b, " (95 %% of such estimates lie within %.0f)\n",
-              lost_p95(c, x));
+              c->grouping == GROUPS_NONE     ? ""
+              : c->grouping == GROUPS_VECTOR ? " in all groups together"
+                                             : ", group by group");
+    text_lost(b, c, x);
 }
 
 /* Before spending: all in units of a threshold that nobody knows yet. */
@@ -91,6 +184,10 @@ void answer_quote_json(struct json *j, const struct choice *c)
     json_u128(j, e->grid[e->n - 1]);
     json_key(j, "owners");
     json_i64(j, e->q.owners);
+    json_key(j, "elections");
+    json_cstr(j, for_each(c) ? "one for each group" : "one");
+    json_key(j, "estimates_cut");
+    json_bool(j, elect_tells_lost(e));
     json_key(j, "basis");
     json_cstr(j, "public");
     json_end(j, '}');
@@ -110,6 +207,10 @@ void answer_quote_text(struct sb *b, const struct choice *c)
     if (elect_tells_lost(&c->election))
         sb_cstr(b, "            A part of the price buys an estimate of what "
                    "was cut (--error-budget)\n");
+    else
+        sb_cstr(b, "            No estimate of what was cut is bought "
+                   "(--error-budget does; with several owners of a\n"
+                   "            result it is mostly noise)\n");
 }
 
 /* --- whose rows ------------------------------------------------------------

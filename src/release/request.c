@@ -4,6 +4,7 @@
  * and costs nothing.
  */
 #include "release/release_int.h"
+#include "release/strict.h"
 
 /* --- the key of a stored answer ------------------------------------------- */
 
@@ -11,7 +12,8 @@ static void print_found(struct sb *b, const struct priced *c)
 {
     const struct choice *x = &c->choice;
     sb_cstr(b, "; groups found, one-sided ");
-    sb_u128(b, c->q->bound.upper);
+    sb_u128(b, c->q->p->schema.has_entities ? c->q->entity.upper
+                                            : c->q->bound.upper);
     sb_cstr(b, ", threshold ");
     char *text = arena_alloc(b->arena, mpz_sizeinbase(x->threshold, 10) + 2);
     if (!text) {
@@ -19,6 +21,10 @@ static void print_found(struct sb *b, const struct priced *c)
         return;
     }
     sb_cstr(b, mpz_get_str(text, 10, x->threshold));
+    if (x->elected) { /* that of the largest T: it tells delta */
+        sb_cstr(b, " at most, delta ");
+        rat_print(b, x->total.delta);
+    }
     for (size_t col = 0; col < c->keys.n_cols; col++)
         for (size_t i = 0; i < c->keys.only[col].n; i++) {
             if (i)
@@ -36,6 +42,12 @@ static void print_election(struct sb *b, const struct priced *c)
     sb_printf(b, "; election, %u owners, %s, grid of %u up to %llu, flat to %u",
               e->q.owners, e->q.exact ? "exact" : "certified", e->n,
               (unsigned long long)e->grid[e->n - 1], e->flat);
+    static const char *const groups[] = {[GROUPS_NONE] = "",
+                                         [GROUPS_EACH] = ", each group",
+                                         [GROUPS_VECTOR] = ", one vector",
+                                         [GROUPS_SPLIT] = ", groups share"};
+    sb_cstr(b, groups[c->choice.grouping]);
+    sb_cstr(b, e->q.nested ? ", nested" : "");
     sb_cstr(b, ", weight ");
     rat_print(b, e->e1);
     sb_cstr(b, ", lambda ");
@@ -95,6 +107,24 @@ static struct str settings(const struct priced *c)
     return b.failed ? (struct str){0} : sb_view(&b);
 }
 
+struct str release_law(const struct priced *c)
+{
+    struct sb b;
+    const struct choice *x = &c->choice;
+    struct str what = settings(c);
+    sb_init(&b, &c->q->p->arena);
+    sb_cstr(&b, choice_mechanism(x));
+    sb_cstr(&b, ", epsilon ");
+    rat_print(&b, x->total.epsilon);
+    sb_cstr(&b, ", delta ");
+    rat_print(&b, x->total.delta);
+    sb_cstr(&b, ", rho ");
+    rat_print(&b, x->total.rho);
+    sb_cstr(&b, "; ");
+    sb_str(&b, what);
+    return b.failed || !what.p ? (struct str){0} : sb_view(&b);
+}
+
 static enum status make_requests(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
@@ -136,10 +166,25 @@ enum status release_open_ledger(struct release *r, struct err *err)
                           err);
 }
 
+/* PRIVACY: what costs nothing because a policy calls tables public is told
+ * under the policy that the ledger is bound to, and under no other. */
+static enum status check_bound(struct release *r, struct err *err)
+{
+    const struct options *o = &r->session->opt;
+    if (!o->ledger.n)
+        return OK;
+    TRY(binding_of(&r->p, &r->policy, err));
+    TRY(release_open_ledger(r, err));
+    enum status s = ledger_bound(r->ledger, o->dataset, &r->policy, err);
+    ledger_close(r->ledger);
+    r->ledger = NULL;
+    return s;
+}
+
 static enum status open_ledger(struct release *r, struct err *err)
 {
     if (all_exact(r))
-        return OK;
+        return check_bound(r, err);
     if (!r->session->opt.ledger.n) {
         err_set(err, E_USAGE, "no ledger was given");
         err_hint(err, "Name it with --ledger FILE; the owner makes it with: "
@@ -154,18 +199,62 @@ static enum status open_ledger(struct release *r, struct err *err)
     return OK;
 }
 
-enum status release_quote(struct release *r, struct str text, struct err *err)
+/* A release needs one price, and one that gives the error. */
+static enum status check_wish(const struct prepared *p, struct err *err)
 {
-    TRY(prepare_schema(&r->p, SOURCE_REQUIRED, err));
+    const struct error_wish *w = &p->wish;
+    if (!w->given || (!w->percent && !w->at_least))
+        return OK;
+    err_set(err, E_UNSUPPORTED,
+            w->percent ? "what a percentage of the count is, is private"
+                       : "the noise of this question is measured on the data: "
+                         "its error is not known beforehand");
+    if (w->percent)
+        err_hint(err,
+                 "Say a number, as in --error 50; quote --error %g%% lists "
+                 "prices for counts of several sizes.",
+                 w->value);
+    else
+        err_hint(err,
+                 "Release with an --epsilon. Below %.*s this error is out of "
+                 "reach, whatever the data.",
+                 PSTR(p->epsilon));
+    return E_UNSUPPORTED;
+}
+
+/* Strict mode, of the ledger or the policy. */
+static enum status admit_work(struct release *r, struct err *err)
+{
+    struct ledger_limits l = {0};
+    if (r->ledger)
+        TRY(ledger_limits(r->ledger, &r->p.arena, r->session->opt.dataset, &l,
+                          err));
+    r->strict = (struct strict_limits){l.strict, l.work_at_most, l.memory};
+    return strict_admit(&r->p, r->priced, &r->strict, err);
+}
+
+enum status release_derive(struct release *r, struct str text,
+                           enum source_need need, struct err *err)
+{
+    TRY(prepare_schema(&r->p, need, err));
     TRY(prepare_query(&r->p, text, err));
     TRY(prepare_bounds(&r->p, false, err));
+    TRY(release_told_guess(r, err));
     TRY(choose_all(&r->p, &r->priced, err));
+    TRY(check_wish(&r->p, err));
     r->counts = NEWS(&r->p.arena, struct released, r->p.n_counts);
     if (!r->counts)
         return err_nomem(err);
     for (size_t i = 0; i < r->p.n_counts; i++)
         r->counts[i].c = &r->priced[i];
+    return OK;
+}
+
+enum status release_quote(struct release *r, struct str text, struct err *err)
+{
+    TRY(release_derive(r, text, SOURCE_REQUIRED, err));
     TRY(open_ledger(r, err));
+    TRY(admit_work(r, err));
     return make_requests(r, err);
 }
 
@@ -176,6 +265,14 @@ static size_t n_answers(const struct released *x)
     return x->c->keys.found          ? x->answer.keys.n
            : x->c->q->query->n_group ? x->c->keys.n
                                      : 1;
+}
+
+/* One, or one for each group. */
+static size_t n_thresholds(const struct released *x)
+{
+    const struct choice *c = &x->c->choice;
+    bool each = c->grouping == GROUPS_EACH || c->grouping == GROUPS_SPLIT;
+    return !c->elected ? 0 : each ? x->answer.numbers.n : 1;
 }
 
 static enum status stored_answer(struct release *r, struct released *x,
@@ -191,7 +288,7 @@ static enum status stored_answer(struct release *r, struct released *x,
     TRY(answer_read(&r->p.arena, found.answer, &x->answer, err));
     if (x->answer.numbers.n != n_answers(x) ||
         (x->answer.keys.n && !x->c->keys.found) ||
-        x->answer.thresholds.n != x->c->choice.elected)
+        x->answer.thresholds.n != n_thresholds(x))
         return err_set(err, E_LEDGER,
                        "the ledger holds an answer to another question");
     x->answer.receipt = found.receipt;
@@ -222,6 +319,9 @@ static enum status constant_answer(struct release *r, struct released *x,
 enum status release_known(struct release *r, struct err *err)
 {
     for (size_t i = 0; i < r->p.n_counts; i++) {
+        if (r->counts[i].done) /* when it is asked again */
+            continue;
+        r->counts[i].answer = (struct answer){0};
         TRY(stored_answer(r, &r->counts[i], err));
         TRY(constant_answer(r, &r->counts[i], err));
     }

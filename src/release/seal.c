@@ -9,6 +9,7 @@
  * written down. Memory: one table at a time.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -254,6 +255,8 @@ static enum status seal_copy(struct sealing *s, struct err *err)
     enum status st = compare(s, &written, err);
     if (st == OK)
         st = remember(&written, err);
+    if (st != OK) /* nobody would take it for a version */
+        unlink(o->out.p);
     prepared_fini(&written.p);
     o->db = db;
     o->tables = tables;

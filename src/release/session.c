@@ -1,7 +1,8 @@
-/* Sessions, options, results: see session.h. */
+/* Calls and their limits: see session.h. */
 #include "release/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -30,42 +31,13 @@ void session_free(struct session *s)
     mem_free(&boot, s, sizeof *s);
 }
 
-static const struct option_row *find(struct str name)
-{
-    for (size_t i = 0; i < n_option_rows; i++)
-        if (option_rows[i].kind != OPTION_SELF &&
-            str_is(name, option_rows[i].name))
-            return &option_rows[i];
-    return NULL;
-}
-
-static enum status set_flag(struct session *s, struct str name, bool *flag,
-                            struct str value)
-{
-    bool yes = str_is(value, "yes"), no = str_is(value, "no");
-    if (!yes && !no)
-        return err_set(&s->err, E_USAGE, "option \"%.*s\" takes yes or no",
-                       PSTR(name));
-    *flag = yes;
-    return OK;
-}
-
 enum status session_set(struct session *s, struct str name, struct str value)
 {
-    const struct option_row *o = find(name);
-    if (!o)
-        return err_set(&s->err, E_USAGE, "unknown option \"%.*s\"", PSTR(name));
-    void *field = (char *)&s->opt + o->offset;
-    if (o->kind == OPTION_FLAG)
-        return set_flag(s, name, field, value);
-    struct str copy = str_copy(&s->arena, value);
-    if (!copy.p)
-        return err_nomem(&s->err);
-    if (o->kind == OPTION_TEXT)
-        *(struct str *)field = copy;
-    else if (!VEC_PUSH(&s->arena, (str_list *)field, copy))
-        return err_nomem(&s->err);
-    return OK;
+    enum option_side side = OPTION_OWNER;
+    for (size_t i = 0; i < n_option_rows; i++)
+        if (str_is(name, option_rows[i].name))
+            side = option_rows[i].side;
+    return option_set(&s->opt, &s->arena, side, name, value, &s->err);
 }
 
 static int64_t now_ns(void)
@@ -91,24 +63,45 @@ static bool tell(struct session *s, const char *what, uint64_t done,
     return s->progress.tick(s->progress.ctx, what, done, total);
 }
 
+/* It says nothing more; it can only be gone. */
+static bool is_waited_for(int asker)
+{
+    struct pollfd p = {.fd = asker, .events = POLLIN | POLLRDHUP};
+    return poll(&p, 1, 0) <= 0;
+}
+
 static bool tick(void *session, const char *what, uint64_t done, uint64_t total)
 {
     enum { TENTH = 100000000 };
     struct session *s = session;
-    if (atomic_load(&s->stop))
+    if (session_stopped(s))
         return false;
     if (!pthread_equal(pthread_self(), s->caller))
         return true;
     int64_t now = now_ns();
     bool go_on = !s->deadline_ns || now < s->deadline_ns;
     bool due = s->tell_always || now - s->told_ns >= TENTH;
-    if (go_on && s->progress.tick && due) {
+    if (go_on && due) {
         s->told_ns = now;
-        go_on = tell(s, what, done, total);
+        go_on = (!s->asker || is_waited_for(s->asker)) &&
+                (!s->progress.tick || tell(s, what, done, total));
     }
     if (!go_on)
         atomic_store(&s->stop, true);
     return go_on;
+}
+
+bool session_stopped(const struct session *s)
+{
+    return atomic_load(&s->stop) || (s->cancel && atomic_load(s->cancel));
+}
+
+void session_go_on(struct session *s)
+{
+    s->asker = 0;
+    s->cancel = NULL;
+    s->progress.tick = NULL;
+    atomic_store(&s->stop, false);
 }
 
 bool session_cancelled(void *session)
@@ -204,29 +197,4 @@ enum status session_read_file(struct arena *a, struct str path,
     enum status s = slurp(a, f, what, path, out, err);
     fclose(f);
     return s;
-}
-
-struct result *result_new(void)
-{
-    struct mem boot;
-    mem_init(&boot, 0);
-    struct result *r = mem_alloc(&boot, sizeof *r);
-    if (!r)
-        return NULL;
-    mem_init(&r->mem, 0);
-    arena_init(&r->arena, &r->mem);
-    sb_init(&r->json, &r->arena);
-    sb_init(&r->text, &r->arena);
-    return r;
-}
-
-void result_free(struct result *r)
-{
-    if (!r)
-        return;
-    r->arena.wipe = true; /* owners' results hold private numbers */
-    arena_fini(&r->arena);
-    struct mem boot;
-    mem_init(&boot, 0);
-    mem_free(&boot, r, sizeof *r);
 }

@@ -1,7 +1,7 @@
 /*
- * A session: options, the last error, and the memory all of it lives in. The
- * options are kept as texts exactly as given; each is read where it is used,
- * so that its error names it.
+ * What a call works with: options, the last error, and the memory all of it
+ * lives in. The options are kept as texts exactly as given; each is read where
+ * it is used, so that its error names it.
  */
 #ifndef RELEASE_SESSION_H
 #define RELEASE_SESSION_H
@@ -9,10 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/vec.h"
+#include "release/result.h"
 #include "source/source.h"
-
-typedef VEC(struct str) str_list;
 
 /* One field for each line of options.def. */
 struct options {
@@ -24,7 +22,8 @@ struct options {
 };
 
 enum option_kind { OPTION_TEXT, OPTION_LIST, OPTION_FLAG, OPTION_SELF };
-enum option_side { OPTION_OWNER, OPTION_ANALYST };
+/* OPTION_CALL: said by whoever makes the call, in neither object. */
+enum option_side { OPTION_OWNER, OPTION_ANALYST, OPTION_CALL };
 
 /* A line of options.def. */
 struct option_row {
@@ -37,7 +36,23 @@ struct option_row {
 };
 extern const struct option_row option_rows[];
 extern const size_t n_option_rows;
+/* Sets one of that side's options; the texts go to the arena. E_USAGE for an
+ * unknown name and for one of another side, E_NOMEM. */
+enum status option_set(struct options *o, struct arena *a,
+                       enum option_side side, struct str name, struct str value,
+                       struct err *err) WARN_UNUSED;
+/* Those of the question and of the call as bytes, and back. */
+struct bytes;
+void option_write(struct sb *b, const struct options *o);
+enum status option_read(struct options *o, struct bytes *b,
+                        struct err *err) WARN_UNUSED;
 
+struct prepared;
+
+/*
+ * One call: the options of both sides together, the memory it may use, and how
+ * to stop it.
+ */
 struct session {
     struct mem mem;
     struct arena arena;
@@ -52,19 +67,15 @@ struct session {
     int64_t told_ns;
     bool tell_always; /* tests: every time it is asked */
     atomic_bool stop;
+    atomic_bool *cancel; /* set from elsewhere; NULL: cannot be */
+    int asker;           /* in a server's child: who waits for it; 0: nobody */
+    /* What an open data set has read already; NULL: nothing. */
+    const struct prepared *base;
+    int steward, engine; /* its processes: descriptors; 0: none */
+    void *known; /* fingerprints of its files: validity.h; may be NULL */
     /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
     int64_t deadline_ns;
     bool discreet; /* a release runs: progress shows no numbers */
-};
-
-/* What a call gives back. It has memory of its own: results outlive their
- * session. */
-struct result {
-    struct mem mem;
-    struct arena arena;
-    struct sb json, text;
-    str_list answers;
-    str_list keys; /* of groups: JSON arrays, one for each answer */
 };
 
 enum status session_new(struct session **out, struct err *err) WARN_UNUSED;
@@ -78,6 +89,10 @@ void session_begin(struct session *s);
  * any thread; only the one that called tells the user and asks the clock, ten
  * times a second at most. */
 bool session_cancelled(void *session);
+/* Was it told to stop? Neither clock nor user is asked. */
+bool session_stopped(const struct session *s);
+/* From now on nobody can stop it but the deadline. */
+void session_go_on(struct session *s);
 /* Progress that ends at the deadline too. PRIVACY: during a release it tells
  * the user that work goes on, not which work nor how many rows. */
 struct progress session_progress(struct session *s);
@@ -91,8 +106,5 @@ enum status session_read_size(struct str v, size_t *out,
 enum status session_read_file(struct arena *a, struct str path,
                               const char *what, struct str *out,
                               struct err *err) WARN_UNUSED;
-
-struct result *result_new(void); /* NULL when memory is out */
-void result_free(struct result *r);
 
 #endif

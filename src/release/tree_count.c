@@ -3,6 +3,11 @@
  * says. For each node the keys for which it is satisfied are a set in memory;
  * the answers that must be told apart are one too. OWNER: all of it is secret.
  *
+ * Sums: an answer that is told apart weighs what its output does, others are
+ * added up by weight in the engine. PRIVACY: what is added and what is
+ * subtracted saturate each for itself and rise by no more than they would
+ * otherwise; only their difference is clamped further (sens/PROOF.md, 2a).
+ *
  * Keys are bytes: one form for all values that are equal, a NULL equal to
  * itself.
  *
@@ -15,12 +20,13 @@
 
 struct tree_group { /* of GROUP BY; one without */
     struct value *key;
-    u128 n;
+    u128 n, minus; /* what is added, and what is subtracted from it */
 };
 
 struct tree_tally {
     struct map map; /* key to place in groups */
     VEC(struct tree_group) groups;
+    size_t n_cols; /* of a key */
 };
 
 struct tree_run {
@@ -30,10 +36,12 @@ struct tree_run {
     const struct tree_branch *t;
     struct tree_step *steps;
     struct map *sets;    /* by node: key to number of extensions */
+    struct map *seen;    /* by node: ids that were counted for a key */
     uint32_t **place;    /* by node: where its parent has its keys */
     struct map *answers; /* that were listed, of this branch's tag */
     struct value *vals;  /* of the builder's variables */
     struct tree_tally *tally;
+    struct tree_tally ids; /* of the root, by outputs, where they are counted */
 };
 
 struct tree_visit {
@@ -83,6 +91,17 @@ static enum status key_bytes(struct arena *a, const struct value *const *key,
     return b.failed ? err_nomem(err) : OK;
 }
 
+enum status evaluate_key_bytes(struct arena *a, const struct value *key,
+                               size_t n, struct str *out, struct err *err)
+{
+    const struct value *at[4 * MAX_VARS];
+    if (n > 4 * MAX_VARS)
+        return err_internal(err, "a key of too many values");
+    for (size_t i = 0; i < n; i++)
+        at[i] = &key[i];
+    return key_bytes(a, at, n, out, err);
+}
+
 /* --- formulas --------------------------------------------------------------
  */
 
@@ -129,50 +148,52 @@ static enum status holds(struct tree_run *r, const struct formula *f,
 /* --- visiting --------------------------------------------------------------
  */
 
-static enum status new_group(struct tree_run *r, const struct value *key,
-                             struct str bytes, struct err *err)
+static enum status new_group(struct tree_run *r, struct tree_tally *t,
+                             const struct value *key, struct str bytes,
+                             struct err *err)
 {
-    size_t n = r->t->b.n_group;
-    struct tree_group g = {NEWS(r->a, struct value, n + 1), 0};
+    struct tree_group g = {NEWS(r->a, struct value, t->n_cols + 1), 0, 0};
     if (!g.key)
         return err_nomem(err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < t->n_cols; i++) {
         g.key[i] = key[i];
         if (key[i].s.p && !(g.key[i].s = str_copy(r->a, key[i].s)).p)
             return err_nomem(err);
     }
-    if (!map_put(&r->tally->map, bytes, r->tally->groups.n, NULL) ||
-        !VEC_PUSH(r->a, &r->tally->groups, g))
+    if (!map_put(&t->map, bytes, t->groups.n, NULL) ||
+        !VEC_PUSH(r->a, &t->groups, g))
         return err_nomem(err);
     return OK;
 }
 
-static enum status find_group(struct tree_run *r, const struct value *key,
-                              uint64_t *out, struct err *err)
+static enum status find_group(struct tree_run *r, struct tree_tally *t,
+                              const struct value *key, uint64_t *out,
+                              struct err *err)
 {
-    size_t n = r->t->b.n_group;
     const struct value *at[MAX_VARS];
     struct arena_mark mark = arena_mark(r->a);
     struct str bytes;
-    if (n > MAX_VARS)
+    if (t->n_cols > MAX_VARS)
         return err_internal(err, "a key of too many values");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < t->n_cols; i++)
         at[i] = &key[i];
-    TRY(key_bytes(r->a, at, n, &bytes, err));
-    uint64_t *found = map_find(&r->tally->map, bytes);
-    *out = found ? *found : r->tally->groups.n;
+    TRY(key_bytes(r->a, at, t->n_cols, &bytes, err));
+    uint64_t *found = map_find(&t->map, bytes);
+    *out = found ? *found : t->groups.n;
     if (!found)
-        return new_group(r, key, bytes, err);
+        return new_group(r, t, key, bytes, err);
     arena_release(r->a, mark);
     return OK;
 }
 
-static enum status add_group(struct tree_run *r, const struct value *key,
-                             u128 n, struct err *err)
+static enum status add_group(struct tree_run *r, struct tree_tally *t,
+                             const struct value *key, u128 n, struct err *err)
 {
     uint64_t place;
-    TRY(find_group(r, key, &place, err));
-    u128 *sum = &r->tally->groups.p[place].n;
+    TRY(find_group(r, t, key, &place, err));
+    struct tree_group *g = &t->groups.p[place];
+    bool minus = t == r->tally && cq_weight_negative(&r->t->b.weight);
+    u128 *sum = minus ? &g->minus : &g->n;
     *sum = count_add(*sum, n); /* PRIVACY: no size of a count is an outcome */
     return OK;
 }
@@ -202,6 +223,52 @@ static enum status is_first(struct tree_run *r, struct map *set,
     return map_put(set, bytes, (uint64_t)count, NULL) ? OK : err_nomem(err);
 }
 
+/* A good assignment: how many ids it adds to its key, 0 if it has none new. */
+static enum status count_ids(struct tree_run *r, uint32_t node,
+                             const struct value *key, u128 *count,
+                             struct err *err)
+{
+    const struct tree_step *s = &r->steps[node];
+    struct value pair[2 * MAX_VARS];
+    bool first;
+    if (!s->n_ids)
+        return OK;
+    if (s->n_up + s->n_ids > 2 * MAX_VARS)
+        return err_internal(err, "a key of too many values");
+    memcpy(pair, key, s->n_up * sizeof *pair);
+    memcpy(pair + s->n_up, key + s->n_keys - s->n_ids, s->n_ids * sizeof *pair);
+    TRY(is_first(r, &r->seen[node], pair, s->n_up + s->n_ids, 1, &first, err));
+    *count = first;
+    return OK;
+}
+
+/* What an answer that was told apart weighs. */
+static u128 weight_of(const struct tree_run *r, const struct value *key)
+{
+    const struct cq_weight *w = &r->t->b.weight;
+    return w->on ? cq_weight_of(w, &key[w->out]) : 1;
+}
+
+static enum status visit_good(struct tree_run *r, uint32_t node,
+                              const struct value *key, u128 count,
+                              struct err *err)
+{
+    const struct tree_step *s = &r->steps[node];
+    bool first;
+    if (tree_counts(&r->t->nodes.p[node]))
+        TRY(count_ids(r, node, key, &count, err));
+    if (!count)
+        return OK;
+    if (node)
+        return is_first(r, &r->sets[node], key, s->n_up, count, &first, err);
+    if (tree_counts(&r->t->nodes.p[0]))
+        return add_group(r, &r->ids, key, count, err);
+    if (s->counts)
+        return add_group(r, r->tally, key, count, err);
+    TRY(is_first(r, r->answers, key, s->n_up, 1, &first, err));
+    return first ? add_group(r, r->tally, key, weight_of(r, key), err) : OK;
+}
+
 static enum status visit_key(void *ctx, const struct value *key, u128 count,
                              struct err *err)
 {
@@ -209,20 +276,29 @@ static enum status visit_key(void *ctx, const struct value *key, u128 count,
     struct tree_run *r = v->r;
     const struct tree_step *s = &r->steps[v->node];
     const struct formula *f = r->t->nodes.p[v->node].f;
-    bool good = true, first;
+    bool good = true;
     for (uint32_t i = 0; i < s->n_keys; i++)
         if (s->vars[i] != UINT32_MAX)
             r->vals[s->vars[i]] = key[i];
     if (f)
         TRY(holds(r, f, key, &good, err));
-    if (!good)
-        return OK;
-    if (v->node)
-        return is_first(r, &r->sets[v->node], key, s->n_up, count, &first, err);
-    if (s->counts)
-        return add_group(r, key, count, err);
-    TRY(is_first(r, r->answers, key, s->n_up, 1, &first, err));
-    return first ? add_group(r, key, 1, err) : OK;
+    return good ? visit_good(r, v->node, key, count, err) : OK;
+}
+
+/* The answers whose number of ids is one that is asked for. */
+static enum status keep_answers(struct tree_run *r, struct err *err)
+{
+    for (size_t i = 0; i < r->ids.groups.n; i++) {
+        const struct tree_group *g = &r->ids.groups.p[i];
+        uint64_t n = g->n > UINT32_MAX ? UINT32_MAX : (uint64_t)g->n;
+        bool first;
+        if (!tree_keeps(&r->t->nodes.p[0], n))
+            continue;
+        TRY(is_first(r, r->answers, g->key, r->ids.n_cols, 1, &first, err));
+        if (first)
+            TRY(add_group(r, r->tally, g->key, weight_of(r, g->key), err));
+    }
+    return OK;
 }
 
 static enum status visit_node(struct tree_run *r, uint32_t node,
@@ -282,14 +358,19 @@ static enum status run_branch(struct tree_run *r, size_t branch,
     TRY(tree_steps(r->a, r->t, is_united(tree, branch), &r->steps, err));
     TRY(find_places(r, err));
     r->sets = NEWS(r->a, struct map, n);
+    r->seen = NEWS(r->a, struct map, n);
     r->vals = NEWS(r->a, struct value, r->t->b.vars.n + 1);
-    if (!r->sets || !r->vals)
+    if (!r->sets || !r->seen || !r->vals)
         return err_nomem(err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         map_init(&r->sets[i], r->a);
+        map_init(&r->seen[i], r->a);
+    }
+    r->ids = (struct tree_tally){.n_cols = r->steps[0].n_up};
+    map_init(&r->ids.map, r->a);
     for (uint32_t node = (uint32_t)n; node-- > 0;)
         TRY(visit_node(r, node, err));
-    return OK;
+    return keep_answers(r, err);
 }
 
 static enum status run_tree(struct tree_run *r, struct err *err)
@@ -299,6 +380,7 @@ static enum status run_tree(struct tree_run *r, struct err *err)
     if (!answers)
         return err_nomem(err);
     map_init(&r->tally->map, r->a);
+    r->tally->n_cols = tree->branches[0]->b.n_group;
     for (size_t i = 0; i < tree->n_branches; i++) {
         size_t first = 0; /* the branches of one tag share their answers */
         while (tree->branches[first]->tag != tree->branches[i]->tag)
@@ -309,6 +391,12 @@ static enum status run_tree(struct tree_run *r, struct err *err)
         TRY(run_branch(r, i, err));
     }
     return OK;
+}
+
+/* Both are at most COUNT_MOST, so the difference is one of 128 bits. */
+static u128 total_of(const struct tree_group *g)
+{
+    return g->n - g->minus;
 }
 
 static enum status read_keys(struct tree_run *r, const struct group_keys *k,
@@ -324,7 +412,7 @@ static enum status read_keys(struct tree_run *r, const struct group_keys *k,
             at[c] = &k->vals[i * n_cols + c];
         TRY(key_bytes(r->a, at, n_cols, &bytes, err));
         uint64_t *place = map_find(&r->tally->map, bytes);
-        out[i] = place ? r->tally->groups.p[*place].n : 0;
+        out[i] = place ? total_of(&r->tally->groups.p[*place]) : 0;
     }
     return OK;
 }
@@ -358,7 +446,8 @@ evaluate_tree_groups(struct count *q, struct evaluated *data,
     a.wipe = true;
     enum status st = run_tree(&r, err);
     for (size_t i = 0; st == OK && i < tally.groups.n; i++)
-        st = each(ctx, tally.groups.p[i].key, tally.groups.p[i].n, err);
+        st =
+            each(ctx, tally.groups.p[i].key, total_of(&tally.groups.p[i]), err);
     arena_fini(&a);
     return st;
 }

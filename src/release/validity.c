@@ -33,9 +33,14 @@ enum status validity_declared(struct prepared *p, struct str *out,
         const struct table *t = &p->schema.tables.p[i];
         sb_str(&b, t->name);
         declared_columns(&b, t);
+        schema_print_form(&b, &p->schema, t);
         for (size_t k = 0; k < t->degrees.n; k++) {
             sb_cstr(&b, degree_counts_rows(&t->degrees.p[k]) ? " rows " : " ");
             degree_print(&b, t, &t->degrees.p[k]);
+        }
+        if (t->bytes_at_most) {
+            sb_cstr(&b, " bytes ");
+            sb_u128(&b, t->bytes_at_most);
         }
         sb_char(&b, '\n');
     }
@@ -58,6 +63,8 @@ static bool *constrained(struct prepared *p, const struct table *t)
         for (size_t c = 0; !degree_counts_rows(d) && c < d->n_y; c++)
             wanted[d->y[c]] = true;
     }
+    for (size_t c = 0; wanted && t->bytes_at_most && c < t->n_cols; c++)
+        wanted[c] = true;
     return wanted;
 }
 
@@ -182,6 +189,11 @@ enum status validity_open(struct prepared *p, struct ledger *l,
                             STR(""), &seal, &found, err));
     out->sealed = found;
     out->copy = source_is_sealed_copy(p->source);
+    sb_init(&b, &p->arena);
+    if (out->checkable && source_stamp(p->source, &b, &out->newest))
+        out->stamp = sb_view(&b);
+    if (b.failed)
+        return err_nomem(err);
     if (found)
         out->version = seal.version;
     return OK;
@@ -192,6 +204,14 @@ static enum status stale(struct err *err)
     err_set(err, E_STALE, "the data are not the sealed version");
     err_detail(err, "Nothing was charged.");
     err_hint(err, "The owner seals a new version with dpcount seal.");
+    return E_STALE;
+}
+
+static enum status unsealed(struct err *err)
+{
+    err_set(err, E_STALE, "the data are not sealed");
+    err_detail(err, "Nothing was charged.");
+    err_hint(err, "The owner seals them with dpcount seal.");
     return E_STALE;
 }
 
@@ -253,10 +273,15 @@ enum status validity_check(struct prepared *p, struct ledger *l,
     struct validity_job j = {p, NULL};
     struct str out;
     err_clear(why);
+    if (p->session->opt.sealed && !v->sealed)
+        return unsealed(err);
     if (!v->checkable)
         return OK;
-    if (apart(&j, hash_work, &out, why) != OK)
-        return invalid(err);
-    TRY(take_print(p, out, &v->print, err));
+    if (!validity_known_get(p, v)) {
+        if (apart(&j, hash_work, &out, why) != OK)
+            return invalid(err);
+        TRY(take_print(p, out, &v->print, err));
+        validity_known_put(p, v);
+    }
     return check_content(p, l, v, why, err);
 }

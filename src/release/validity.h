@@ -23,7 +23,18 @@ struct validity {
     bool sealed;        /* has a name, and must have that content */
     bool copy;          /* the file of seal --out: must be sealed */
     struct source_print print;
+    /* Names, sizes and times of its files, and the youngest time in seconds;
+     * empty where those do not tell whether it changed. */
+    struct str stamp;
+    int64_t newest;
 };
+
+/* validity_known.c: fingerprints that one child of a steward leaves to the
+ * next. NULL: there is no memory to share. */
+void *validity_known_new(void);
+void validity_known_free(void *known);
+bool validity_known_get(struct prepared *p, struct validity *v);
+void validity_known_put(struct prepared *p, const struct validity *v);
 
 /* Names the version. p->source is open. */
 enum status validity_open(struct prepared *p, struct ledger *l,

@@ -7,6 +7,7 @@
 
 #include "report/entity_report.h"
 #include "report/analysis.h"
+#include "release/strict.h"
 #include "release/answer.h"
 #include "release/counts.h"
 #include "report/report.h"
@@ -364,7 +365,10 @@ static enum status quote(struct prepared *p, struct str query,
     TRY(prepare_schema(p, SOURCE_OPTIONAL, err));
     TRY(prepare_query(p, query, err));
     TRY(prepare_bounds(p, false, err));
+    const struct strict_limits none = {{0}, {0}, {0}};
     enum status s = choose_all(p, &counts, err);
+    if (s == OK)
+        s = strict_admit(p, counts, &none, err);
     for (size_t i = 0; s == OK && i < p->n_counts; i++)
         if (!counts[i].keys.known && counts[i].choice.noise.smooth) {
             s = err_set(err, E_USAGE,

@@ -13,6 +13,8 @@ static size_t advice_of(struct count *q, struct entity_advice *out)
 {
     struct err err;
     size_t n = 0;
+    if (q->tree) /* promises about parts: not looked for */
+        return 0;
     if (entity_advise(&q->p->arena, q->query, &q->owners, out, &n, &err) != OK)
         return 0;
     return n;

@@ -15,7 +15,7 @@
 /* --- count ---------------------------------------------------------------- */
 
 static void json_groups(const struct group_keys *k, const struct str *numbers,
-                        struct json *j)
+                        uint32_t scale, struct json *j)
 {
     json_key(j, "groups");
     json_begin(j, '[');
@@ -24,7 +24,7 @@ static void json_groups(const struct group_keys *k, const struct str *numbers,
         json_key(j, "key");
         json_key_values(j, &k->vals[i * k->n_cols], k->n_cols);
         json_key(j, "count");
-        json_raw(j, numbers[i]);
+        answer_number_json(j, numbers[i], scale);
         json_end(j, '}');
     }
     json_end(j, ']');
@@ -32,18 +32,16 @@ static void json_groups(const struct group_keys *k, const struct str *numbers,
 
 /* Numbers as texts, for the table of the whole. */
 static enum status number_texts(struct arena *a, const u128 *counts, size_t n,
-                                struct table_count *out, struct err *err)
+                                bool is_signed, struct table_count *out,
+                                struct err *err)
 {
     struct str *texts = NEWS(a, struct str, n + 1);
     if (!texts)
         return err_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        struct sb b;
-        sb_init(&b, a);
-        sb_u128(&b, counts[i]);
-        if (b.failed)
+        texts[i] = answer_units(a, counts[i], is_signed);
+        if (!texts[i].p)
             return err_nomem(err);
-        texts[i] = sb_view(&b);
     }
     out->numbers = texts;
     out->n = n;
@@ -78,11 +76,14 @@ static enum status group_counts(struct count *q, struct evaluated *data,
 
 /* Says so if a number is what counts are clamped at. */
 static void tell_clamped(const u128 *counts, size_t n, bool found,
-                         struct json *j, struct table_count *out)
+                         bool is_signed, struct json *j,
+                         struct table_count *out)
 {
-    u128 most = count_limit(found ? 1 : n, false);
-    for (size_t i = 0; i < n && !out->clamped; i++)
-        out->clamped = counts[i] >= most;
+    u128 most = count_limit(found ? 1 : n, is_signed);
+    for (size_t i = 0; i < n && !out->clamped; i++) {
+        bool below = is_signed && counts[i] >> 127;
+        out->clamped = (below ? -counts[i] : counts[i]) >= most;
+    }
     if (!out->clamped)
         return;
     json_key(j, "clamped_at");
@@ -100,15 +101,18 @@ static enum status count_it(struct count *q, struct evaluated *data,
         TRY(group_counts(q, data, e, k, &counts, err));
     else
         TRY(evaluate_counts(q, data, e, k, &total, err));
-    TRY(number_texts(a, counts, k->n_cols ? k->n : 1, out, err));
+    bool is_signed = tree_is_signed(q->tree);
+    TRY(number_texts(a, counts, k->n_cols ? k->n : 1, is_signed, out, err));
     out->keys = k->vals;
+    out->scale = q->scale;
+    out->average = q->average;
     if (k->n_cols) {
-        json_groups(k, out->numbers, j);
+        json_groups(k, out->numbers, q->scale, j);
     } else {
         json_key(j, "count");
-        json_raw(j, out->numbers[0]);
+        answer_number_json(j, out->numbers[0], q->scale);
     }
-    tell_clamped(counts, k->n_cols ? k->n : 1, k->found, j, out);
+    tell_clamped(counts, k->n_cols ? k->n : 1, k->found, is_signed, j, out);
     json_key(j, "engine");
     json_cstr(j, evaluated_engine(data));
     json_key(j, "query");
@@ -133,8 +137,10 @@ static void report_table(struct prepared *p, const struct answer_table *t,
 {
     answer_columns_json(j, &p->after);
     answer_rows_json(j, t);
+    struct str one =
+        answer_decimal(text->arena, first->numbers[0], first->scale);
     if (answer_table_plain(&p->after, t->n_keys, p->n_counts))
-        sb_printf(text, "%.*s\n", PSTR(first->numbers[0]));
+        sb_printf(text, "%.*s\n", PSTR(one));
     else
         answer_table_text(text, t);
 }
@@ -321,7 +327,7 @@ static enum status check(struct prepared *p, struct evaluated *e,
 {
     struct violations v = {0};
     struct json j;
-    p->keep_all = p->owner_view = true;
+    p->keep_all = p->owner_view = p->declared_only = true;
     TRY(prepare_schema(p, SOURCE_REQUIRED, err));
     TRY(store_new(&p->session->mem, &p->schema, &e->store, err));
     TRY(source_load(p->source, NULL, e->store, NULL, err));

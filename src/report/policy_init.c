@@ -32,7 +32,7 @@ static enum status policy(struct prepared *p, struct result *out,
                           struct err *err)
 {
     struct json j;
-    p->owner_view = true;
+    p->owner_view = p->declared_only = true;
     TRY(prepare_schema(
         p, p->session->opt.schema.n ? SOURCE_OPTIONAL : SOURCE_REQUIRED, err));
     const str_list *entities = &p->session->opt.entities;

@@ -7,7 +7,8 @@
 
 #include "release/release.h"
 
-ask_fn ask_analyze, ask_quote, ask_explain, ask_policy;
-ask_fn ask_count, ask_sensitivity, ask_check; /* OWNER */
+ask_fn ask_describe, ask_analyze, ask_quote, ask_explain, ask_policy;
+ask_fn ask_count, ask_sensitivity, ask_check, ask_calibrate,
+    ask_suggest; /* OWNER */
 
 #endif

@@ -4,6 +4,7 @@
 #include "num/rat.h"
 #include "report/analysis.h"
 #include "release/answer.h"
+#include "release/answer_table.h"
 #include "report/entity_report.h"
 
 enum { SHOW_STEPS = 8 };
@@ -141,11 +142,21 @@ static void json_seconds(struct json *j, const struct sens *s, double load)
     json_end(j, '}');
 }
 
+/* The exact number, in units. */
+static struct str total_text(const struct count *q, const struct sens *s)
+{
+    struct str t =
+        answer_units(&q->p->arena, s->count, tree_is_signed(q->tree));
+    return t.p ? t : STR("0");
+}
+
 static void text_all(struct sb *b, const struct count *q, const struct sens *s,
                      double beta)
 {
-    sb_cstr(b, "count                 ");
-    sb_u128(b, s->count);
+    struct str total = answer_decimal(b->arena, total_text(q, s), q->scale);
+    sb_printf(b, "%s %.*s",
+              q->is_sum ? "sum                  " : "count                ",
+              PSTR(total));
     sb_printf(b,
               "\nresidual sensitivity  %.6g at beta %g (k = %llu): what "
               "noise is calibrated to\n",
@@ -221,7 +232,11 @@ static void report(struct count *q, const struct evaluated *data,
 {
     struct prepared *p = q->p;
     json_key(j, "count");
-    json_u128(j, s->count);
+    answer_number_json(j, total_text(q, s), q->scale);
+    if (q->is_sum) { /* all sensitivities are in units of the last digit */
+        json_key(j, "scale");
+        json_i64(j, q->scale);
+    }
     json_key(j, "beta");
     json_rat(j, beta, false);
     json_residual(j, s);
@@ -251,6 +266,17 @@ static void report(struct count *q, const struct evaluated *data,
         text_engines(text, parts);
 }
 
+/* The sum over all groups. */
+static enum status add_count(void *ctx, const struct value *key, u128 count,
+                             struct err *err)
+{
+    u128 *sum = ctx;
+    (void)key;
+    (void)err;
+    *sum = count_add(*sum, count);
+    return OK;
+}
+
 static enum status compute(struct count *q, mpq_srcptr beta,
                            struct evaluated *data, struct sens *s,
                            struct engine_parts *parts, struct err *err)
@@ -266,8 +292,10 @@ static enum status compute(struct count *q, mpq_srcptr beta,
     TRY(evaluate_open(q->p, data, q->normal, &e, err));
     enum status st = evaluate_sens(q, &e, &opt, s, err);
     note_parts(&e, parts);
-    if (st == OK && q->tree && !q->query->n_group)
-        st = evaluate_tree(q, data, &all, &s->count, err);
+    if (st == OK && q->tree)
+        st = q->query->n_group
+                 ? evaluate_tree_groups(q, data, add_count, &s->count, err)
+                 : evaluate_tree(q, data, &all, &s->count, err);
     engine_close(&e);
     return st;
 }
@@ -279,18 +307,27 @@ static enum status entity_sensitivity(struct count *q, struct evaluated *data,
 {
     struct engine e;
     u128 count = 0;
-    TRY(evaluate_open(q->p, data, q->query, &e, err));
-    enum status st = evaluate_count(&e, &count, err);
-    engine_close(&e);
+    enum status st = OK;
+    if (q->tree) {
+        st = evaluate_tree_groups(q, data, add_count, &count, err);
+    } else {
+        TRY(evaluate_open(q->p, data, q->query, &e, err));
+        st = evaluate_count(&e, &count, err);
+        engine_close(&e);
+    }
     if (st != OK)
         return st;
     json_key(j, "count");
     json_u128(j, count);
     json_key(j, "query");
-    json_str(j, cq_text(&q->p->arena, q->query));
+    json_str(j, prepare_count_text(q));
     sb_cstr(text, "count                 ");
     sb_u128(text, count);
     sb_char(text, '\n');
+    if (q->tree) { /* nothing is cut: the bound says it all */
+        report_entity_json(j, q);
+        return OK;
+    }
     return report_entity_values(q, data, j, text, err);
 }
 
