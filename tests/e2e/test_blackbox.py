@@ -82,11 +82,13 @@ def mask(a, chosen):
     for count in a.get("counts") or []:
         mask(count, chosen)
     if "rows" in a:
-        a["rows"] = "chosen" if chosen else [[c if isinstance(c, str) else kind(c) for c in row] for row in a["rows"]]
+        texts = [c["type"] != "numeric" for c in a["columns"]]  # sums are texts of numbers
+        a["rows"] = "chosen" if chosen else [[c if isinstance(c, str) and t else kind(c) for c, t in zip(row, texts)] for row in a["rows"]]
     if a.get("head"):  # none in a repeated answer
         a["head"]["hash"] = kind(a["head"]["hash"])
-    if a.get("error", {}).get("basis") == "released":  # measured on rows, and paid
-        a["error"] = sorted(a["error"])
+    for key in ("error", "expected_error"):
+        if (a.get(key) or {}).get("basis") == "released":  # measured on rows, and paid
+            a[key] = sorted(a[key])
 
 
 def masked(out, chosen):
@@ -162,11 +164,15 @@ def question(r, table):
            (f"SELECT a.g, COUNT(*) FROM p a WHERE {p} GROUP BY a.g HAVING COUNT(*) > 3 ORDER BY 2 DESC LIMIT 2", keys),
            (f"SELECT COUNT(*) FROM p a, p c WHERE a.g = c.g AND ({p}) AND ({c})", []),
            (f"SELECT COUNT(*) FROM p a JOIN p c ON {tower(r, 'a.s')} = c.s AND ({p})", []),
-           (f"SELECT COUNT(*) FROM p a JOIN p c ON a.x * a.x = c.x + 2 WHERE ({p})", [])]
+           (f"SELECT COUNT(*) FROM p a JOIN p c ON a.x * a.x = c.x + 2 WHERE ({p})", []),
+           (f"SELECT SUM(LEAST(GREATEST(a.n, {r.choice((0, -4))}), {r.choice((9, 10**12))})) FROM p a WHERE {p}", []),
+           (f"SELECT COUNT(*) FROM (SELECT a.g FROM p a WHERE {p} GROUP BY a.g HAVING COUNT(*) > 2) t", [])]
     two = [(f"SELECT COUNT(*) FROM p a JOIN v b ON b.pid = a.id WHERE ({p}) AND ({v})", []),
            (f"SELECT COUNT(*) FROM p a WHERE ({p}) AND NOT EXISTS (SELECT 1 FROM v b WHERE b.pid = a.id AND ({v}))", []),
            (f"SELECT COUNT(*) FROM p a WHERE ({p}) OR EXISTS (SELECT 1 FROM v b WHERE b.pid = a.id AND ({v}))", []),
            (f"SELECT COUNT(*) FROM p a LEFT JOIN v b ON b.pid = a.id AND ({v}) WHERE ({p})", []),
+           (f"SELECT SUM(LEAST(GREATEST(b.k, 0), 9)) FROM p a JOIN v b ON b.pid = a.id WHERE ({p}) AND ({v})", []),
+           (f"SELECT COUNT(*) FROM p a WHERE ({p}) AND (SELECT COUNT(*) FROM v b WHERE b.pid = a.id AND ({v})) > 1", []),
            (f"SELECT a.g, COUNT(*) FROM p a JOIN v b ON b.pid = a.id AND ({v}) WHERE ({p}) GROUP BY a.g ORDER BY 2", keys)]
     query, more = r.choice(one + two if table == "p" else two)
     return query, more, limit

@@ -1,12 +1,14 @@
 """A row never changes what other rows mean.
 
-Columns without a declared type take their meaning cell by cell. Were a type
+Columns without a declared type take their meaning cell by cell (SQL orders
+and computes with declared ones only: those questions name a policy). Were a type
 inferred for the column, one odd row could change every comparison, and a
 count of sensitivity 1 would jump. For many odd rows and queries over one
 table: with the row the count changes by at most 1.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,9 +39,14 @@ QUERIES = [
 
 
 def count(folder, query):
-    run = subprocess.run([program, "count", "--db", folder, "--format", "json",
-                          query], capture_output=True, text=True, timeout=60)
-    out = json.loads(run.stdout)
+    def ask(*more):
+        run = subprocess.run([program, "count", "--db", folder, "--format", "json", *more, query],
+                             capture_output=True, text=True, timeout=60)
+        return run, json.loads(run.stdout)
+
+    run, out = ask()
+    if out.get("error", {}).get("code") == "type" and re.search(r"[<+*]|ABS|BETWEEN", query):
+        run, out = ask("--policy", os.path.join(os.path.dirname(folder), "types.yaml"))
     if "count" not in out:
         sys.exit(f"{query}: {run.stdout}{run.stderr}")
     return out["count"]
@@ -55,6 +62,8 @@ def folder_with(top, name, rows):
 
 bad = passed = 0
 with tempfile.TemporaryDirectory() as top:
+    with open(os.path.join(top, "types.yaml"), "w") as file:
+        file.write("tables: {p: {columns: {id: integer, age: numeric}}}\n")
     plain = folder_with(top, "plain", ROWS)
     before = {q: count(plain, q) for q in QUERIES}
     assert before[QUERIES[0]] == 5 and before[QUERIES[6]] == 1, before

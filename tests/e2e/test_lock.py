@@ -178,10 +178,6 @@ bits = show("lt")["unnoised_bits"]
 check("bits of the first lock", abs(float(bits) - 9.97) < 0.01, str(bits))
 
 # the ladder: a miss doubles the time for this and all later questions, then it is a lock
-for limit in ("strict: yes", "work_at_most: 1000000"):  # not there yet: never silently without effect
-    write("strict.yaml", f"limits: {{{limit}}}\n")
-    status, a = ask("analyze", "--format", "json", "--policy", "strict.yaml", "Q() :- t(a, b).")
-    check("no strict mode", status == 2 and "not available" in a["error"]["message"], str(a))
 write("ladder.yaml", f"limits: {{respond_after: {slower(0.7)}, ladder: 1}}\n")
 ask("budget", "init", "--ledger", "ll", "--epsilon", "10", "--policy", "ladder.yaml")
 for name, feed_at, expected in (("doubled", slower(1.0), 0), ("no rung left", None, 5)):

@@ -166,6 +166,9 @@ def sealed():
     check("stale", seen == {(5, "stale")}, seen)
     check("a name is one content for good",
           run("seal", *source, "--ledger", book, "--version", "v1").returncode == 2)
+    check("a used name is not for other content in another file",
+          run("seal", *source, "--ledger", book, "--version", "v2", "--out", "again.sealed").returncode == 2
+          and not os.path.exists("again.sealed"))
     check("a new version", run("seal", *source, "--ledger", book, "--version", "v4").returncode == 0)
     status, out = release(source, book, QUESTIONS[1])
     check("is asked from then on", status == 0 and out.get("version") == "v4" and not out["repeated"], out)

@@ -21,7 +21,7 @@ PUBLIC = 60000
 # tables that an owner would declare; pub is public
 POLICY = """tables:
   patient: {columns: [id, hiv, site]}
-  pub: {columns: [x], privacy: public}
+  pub: {columns: {x: integer}, privacy: public}
 """
 
 

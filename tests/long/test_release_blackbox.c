@@ -48,39 +48,55 @@ static long runs(void)
     return text ? atol(text) : RUNS;
 }
 
-static void must(dpc_session *s, dpc_status st)
+static void must(dpc_status st, dpc_error *e)
 {
     if (st)
-        fail_msg("%s: %s", dpc_error_message(s), dpc_error_detail(s));
+        fail_msg("%s: %s", dpc_error_message(e), dpc_error_detail(e));
+}
+
+static void set(dpc_dataset *d, const char *name, const char *value)
+{
+    assert_int_equal(dpc_dataset_set(d, name, value, NULL), DPC_OK);
+}
+
+static void make_ledger(const dpc_dataset *d, long n)
+{
+    dpc_result *r;
+    dpc_error *e = NULL;
+    must(dpc_budget_init(d, "1000", NULL, &r, &e), e);
+    dpc_result_free(r);
+    for (long i = 1000; i < n; i += 1000) {
+        must(dpc_budget_grant(d, NULL, "1000", NULL, &r, &e), e);
+        dpc_result_free(r);
+    }
 }
 
 /* How often each answer -20 .. 20 came out; what is beyond goes to the ends. */
 static void sample(const char *name, long n, long hist[BINS])
 {
-    dpc_session *s;
+    dpc_dataset *d;
+    dpc_question *q;
     dpc_result *r;
+    dpc_error *e = NULL;
     char text[128];
-    assert_int_equal(dpc_session_new(&s), DPC_OK);
+    assert_int_equal(dpc_dataset_new(&d), DPC_OK);
     snprintf(text, sizeof text, "%s/%s.ledger", dir, name);
-    dpc_set(s, "ledger", text);
-    dpc_set(s, "epsilon", "1000");
-    must(s, dpc_budget_init(s, &r));
-    dpc_result_free(r);
-    for (long i = 1000; i < n; i += 1000) {
-        must(s, dpc_budget_grant(s, &r));
-        dpc_result_free(r);
-    }
-    dpc_set(s, "epsilon", "1");
-    dpc_set(s, "fresh", "yes");
+    set(d, "ledger", text);
     snprintf(text, sizeof text, "E(a,b)=%s/%s", dir, name);
-    dpc_set(s, "table", text);
+    set(d, "table", text);
+    make_ledger(d, n);
+    must(dpc_dataset_open(d, 0, &e), e);
+    assert_int_equal(dpc_question_new("Q(x,y) :- E(x,y).", &q), DPC_OK);
+    must(dpc_question_set(q, "epsilon", "1", &e), e);
+    must(dpc_question_set(q, "fresh", "yes", &e), e);
     for (long i = 0; i < n; i++) {
-        must(s, dpc_release(s, "Q(x,y) :- E(x,y).", &r));
-        long v = atol(dpc_result_answer(r, 0));
+        must(dpc_release(d, q, NULL, &r, &e), e);
+        long v = atol(dpc_result_cell(r, 0, 0));
         hist[v < -20 ? 0 : v > 20 ? BINS - 1 : v + 20]++;
         dpc_result_free(r);
     }
-    dpc_session_free(s);
+    dpc_question_free(q);
+    dpc_dataset_free(d);
 }
 
 /* A lower bound on ln(p/q), certain up to z standard deviations. */
