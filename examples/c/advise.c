@@ -21,25 +21,32 @@ static int still_time(void *ctx, const char *what, unsigned long long done,
     return time(NULL) - *start < 10;
 }
 
-static void complain(dpc_session *s, const char *query)
+static void complain(const dpc_error *e, const char *query)
 {
-    long at = dpc_error_position(s);
-    printf("  %s: %s\n", dpc_error_code(s), dpc_error_message(s));
+    long at = dpc_error_position(e);
+    printf("  %s: %s\n", dpc_error_code(e), dpc_error_message(e));
     if (at >= 0)
         printf("  at: %.30s\n", query + at);
-    if (dpc_error_hint(s)[0])
-        printf("  %s\n", dpc_error_hint(s));
+    if (dpc_error_hint(e)[0])
+        printf("  %s\n", dpc_error_hint(e));
 }
 
-static void ask(dpc_session *s, const char *query)
+static void ask(const dpc_dataset *d, const char *query, time_t *start)
 {
-    dpc_result *r;
+    dpc_question *q = NULL;
+    dpc_result *r = NULL;
+    dpc_error *e = NULL;
     printf("%s\n", query);
-    if (dpc_analyze(s, query, &r) == DPC_OK)
+    if (dpc_question_new(query, &q))
+        return;
+    dpc_question_progress(q, still_time, start);
+    if (dpc_analyze(d, q, &r, &e) == DPC_OK)
         printf("%s\n", dpc_result_text(r));
     else
-        complain(s, query);
+        complain(e, query);
+    dpc_error_free(e);
     dpc_result_free(r);
+    dpc_question_free(q);
 }
 
 int main(int argc, char **argv)
@@ -50,17 +57,20 @@ int main(int argc, char **argv)
         "Q(x) :- friend(x, ",
     };
     time_t start = time(NULL);
-    dpc_session *s;
+    dpc_dataset *d;
+    dpc_error *e = NULL;
     int i;
-    if (dpc_session_new(&s))
+    if (dpc_dataset_new(&d))
         return 1;
-    dpc_set_progress(s, still_time, &start);
-    if (argc > 1)
-        dpc_set(s, "schema", argv[1]);
+    if ((argc > 1 && dpc_dataset_set(d, "schema", argv[1], &e)) ||
+        dpc_dataset_open(d, 0, &e)) {
+        complain(e, "");
+        return 1;
+    }
     for (i = 2; i < argc; i++)
-        ask(s, argv[i]);
+        ask(d, argv[i], &start);
     for (i = 0; argc < 3 && i < 3; i++)
-        ask(s, own[i]);
-    dpc_session_free(s);
+        ask(d, own[i], &start);
+    dpc_dataset_free(d);
     return 0;
 }

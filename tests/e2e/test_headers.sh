@@ -23,6 +23,20 @@ else
     echo "c++ is not installed: dpcount.h was not tried as C++"
 fi
 
+# The example in the header is the one that is run.
+cut() { sed -n '/example: begin/,/example: end/p' tests/unit/test_header_example.c | sed '1d;$d;s/^    //'; }
+shown() { sed -n '/^ \*     dpc_dataset \*d = NULL;/,/dpc_dataset_free(d);/s/^ \*     //p' include/dpcount.h; }
+diff <(cut) <(shown) || {
+    echo "the example in dpcount.h is not the one of test_header_example.c"
+    bad=1
+}
+# So is the version.
+version=$(sed -n 's/#define DPC_VERSION_[A-Z]* //p' include/dpcount.h | paste -sd.)
+[ "$version" = "$(cat VERSION)" ] || {
+    echo "dpcount.h has version $version"
+    bad=1
+}
+
 # The check can fail.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -58,17 +58,21 @@ static int on_progress(void *ctx, const char *what, unsigned long long done,
 
 static dpc_status count(struct seen *seen, const char *threads)
 {
-    dpc_session *s;
+    dpc_dataset *d;
+    dpc_question *q;
     dpc_result *r;
-    assert_int_equal(dpc_session_new(&s), DPC_OK);
-    assert_int_equal(dpc_set(s, "table", table), DPC_OK);
-    assert_int_equal(dpc_set(s, "threads", threads), DPC_OK);
+    assert_int_equal(dpc_dataset_new(&d), DPC_OK);
+    assert_int_equal(dpc_dataset_set(d, "table", table, NULL), DPC_OK);
+    assert_int_equal(dpc_dataset_set(d, "threads", threads, NULL), DPC_OK);
+    assert_int_equal(dpc_dataset_open(d, 0, NULL), DPC_OK);
+    assert_int_equal(dpc_question_new(LONG, &q), DPC_OK);
     seen->caller = pthread_self();
     seen->start = now();
-    dpc_set_progress(s, on_progress, seen);
-    dpc_status st = dpc_count(s, LONG, &r);
+    dpc_question_progress(q, on_progress, seen);
+    dpc_status st = dpc_count(d, q, &r, NULL);
     dpc_result_free(r);
-    dpc_session_free(s);
+    dpc_question_free(q);
+    dpc_dataset_free(d);
     return st;
 }
 
@@ -92,6 +96,50 @@ static void test_cancelled_soon(void **state)
         double took = now() - seen.stopped;
         best = took < best ? took : best;
     }
+    assert_true(best < 0.1);
+}
+
+struct elsewhere {
+    dpc_question *q;
+    double at;
+};
+
+static void *cancel_later(void *ctx)
+{
+    struct elsewhere *x = ctx;
+    const struct timespec pause = {.tv_nsec = 200000000};
+    nanosleep(&pause, NULL);
+    x->at = now();
+    dpc_question_cancel(x->q);
+    return NULL;
+}
+
+/* Nobody listens to progress; another thread ends it. */
+static void test_cancelled_from_elsewhere(void **state)
+{
+    (void)state;
+    double best = 10;
+    dpc_dataset *d;
+    assert_int_equal(dpc_dataset_new(&d), DPC_OK);
+    assert_int_equal(dpc_dataset_set(d, "table", table, NULL), DPC_OK);
+    assert_int_equal(dpc_dataset_set(d, "threads", "4", NULL), DPC_OK);
+    assert_int_equal(dpc_dataset_open(d, 0, NULL), DPC_OK);
+    for (int i = 0; i < 5; i++) {
+        struct elsewhere x;
+        pthread_t thread;
+        dpc_result *r;
+        dpc_error *e;
+        assert_int_equal(dpc_question_new(LONG, &x.q), DPC_OK);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_later, &x), 0);
+        assert_int_equal(dpc_count(d, x.q, &r, &e), DPC_LIMIT);
+        double took = now();
+        pthread_join(thread, NULL);
+        assert_string_equal(dpc_error_code(e), "cancelled");
+        best = took - x.at < best ? took - x.at : best;
+        dpc_error_free(e);
+        dpc_question_free(x.q);
+    }
+    dpc_dataset_free(d);
     assert_true(best < 0.1);
 }
 
@@ -125,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_and_how_often),
         cmocka_unit_test(test_cancelled_soon),
+        cmocka_unit_test(test_cancelled_from_elsewhere),
     };
     return cmocka_run_group_tests(tests, make_files, drop_files);
 }
