@@ -190,8 +190,7 @@ SELECT COUNT(*) FROM a WHERE lower(s) = 'É'
 SELECT COUNT(*) FROM a WHERE upper(s) = 'É'
 """.strip().split("\n")
 # Words of the queries that are refused although PostgreSQL answers them.
-REFUSED = ["(SELECT COUNT(*) FROM b)",
-           "COUNT(a.*)", "c3 LIKE", "c3 ILIKE", "('u ', t)",
+REFUSED = ["COUNT(a.*)", "c3 LIKE", "c3 ILIKE", "('u ', t)",
            "COALESCE(c3", "ch = ANY", "c3 = ANY", "USING (z)",
            "c3 = v", "c3 IN (SELECT v",
            "WHERE y IS NOT DISTINCT FROM x", "DISTINCT FROM b.t"]

@@ -36,13 +36,18 @@ GOLDEN = [
     ("nodes in no triangle", "SELECT COUNT(DISTINCT r.s) FROM e r WHERE " + NODES,
      {"GrQc": (1386, [63, 65, 67], [64, 66]), "HepTh": (2440, [36, 38], [37, 39])}),
     ("edges in no triangle", "SELECT COUNT(*) FROM e r WHERE " + EDGES,
-     {"GrQc": (3212, [122, 126, 130], [123])}),
+     # with what is lost already left out; plain 122, 126, 130
+     {"GrQc": (3212, [10, 22, 28, 38, 44, 48], [11, 23, 29]), "HepTh": (7116, [10, 22, 36, 48, 56, 62], [11, 23, 37])}),
     ("edges or two steps", "SELECT COUNT(*) FROM (SELECT s, t FROM e WHERE s <> t UNION "
      "SELECT x.s, y.t FROM e x, e y WHERE x.t = y.s AND x.s <> y.t) u",
      {"GrQc": (156448, [163, 165], [163, 165])}),
     ("two steps, no edge", "SELECT COUNT(*) FROM (SELECT x.s, y.t FROM e x, e y WHERE x.t = y.s "
      "AND x.s <> y.t EXCEPT SELECT s, t FROM e) u", {"GrQc": (127480, [162], [163])}),
 ]
+
+
+# S at beta 0.1 of edges in no triangle
+SOFTENED = {"GrQc": 30.8993, "HepTh": 41.7132}
 
 
 def golden(folder):
@@ -56,6 +61,8 @@ def golden(folder):
                 check("%s on %s, %s" % (what, graph, notion),
                       out.get("count") == count and got == want, out.get("error"),
                       out.get("count"), got)
+                if what == "edges in no triangle" and notion == "add-drop-one":
+                    check(what, abs(out["residual"]["value"] - SOFTENED[graph]) < 1e-3, out["residual"]["value"])
 
 
 # --- shortcuts that are wrong

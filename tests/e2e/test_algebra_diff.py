@@ -30,6 +30,10 @@ def fill(rng, db):
     db.commit()
 
 
+def rng_depth(rng):
+    return rng.choice([0, 0, 1])
+
+
 class Gen:
     def __init__(self, rng):
         self.rng, self.n = rng, 0
@@ -84,7 +88,7 @@ class Gen:
 
     def condition(self, scope, depth):
         rng = self.rng
-        kind = rng.choice(["atom", "or", "exists", "exists", "in", "not", "all"] if depth
+        kind = rng.choice(["atom", "or", "exists", "exists", "in", "not", "all", "count"] if depth
                           else ["atom", "or0"])
         if kind == "atom":
             return self.atom(scope)
@@ -96,11 +100,25 @@ class Gen:
         if kind == "not":
             return "NOT (%s AND %s)" % (self.condition(scope, depth - 1), self.atom(scope))
         no = rng.choice(["", "NOT ", "NOT "])
+        if kind == "count":
+            return no + self.threshold(scope, depth - 1)
         if kind == "exists":
             return "%sEXISTS (%s)" % (no, self.sub(scope, depth - 1, rng.choice([0, 1])))
         if kind == "in":
             return "%s %sIN (%s)" % (self.column(scope), no, self.sub(scope, depth - 1, 1))
         return self.all_rows(scope, no)
+
+    def threshold(self, scope, depth):
+        """A count in a subquery, compared with a number."""
+        rng, text = self.rng, self.select(scope, depth, 1)
+        column, rest = text[len("SELECT "):].split(" FROM ", 1)
+        count = rng.choice(["COUNT(*)", "COUNT(*)", "COUNT(%s)" % column, "COUNT(DISTINCT %s)" % column])
+        sub = "(SELECT %s FROM %s)" % (count, rest)
+        if rng.random() < 0.2:
+            return "%s BETWEEN %d AND %d" % (sub, rng.randrange(3), rng.randrange(4))
+        op = rng.choice(["<", "<=", ">", ">=", ">=", "=", "<>"])
+        n = rng.randrange(-1, 4)
+        return "%d %s %s" % (n, op, sub) if rng.random() < 0.2 else "%s %s %d" % (sub, op, n)
 
     def all_rows(self, scope, no):
         """x op ALL (...); between the bars what SQLite, which has no ALL, is
@@ -141,8 +159,40 @@ class Gen:
                             "COUNT(DISTINCT %s)" % self.column(scope)])
         return count, text, [self.condition(scope, 1)] if rng.random() < 0.6 else []
 
+    def grouped(self, scope, columns=1):
+        """A subquery with GROUP BY and mostly HAVING: its text and its keys."""
+        rng, text = self.rng, self.select(None, rng_depth(self.rng), columns)
+        keys, rest = text[len("SELECT "):].split(" FROM ", 1)
+        first = keys.split(", ")[0]
+        count = rng.choice(["COUNT(*)", "COUNT(*)", "COUNT(*)", "COUNT(DISTINCT %s.x)" % first.split(".")[0]])
+        op = rng.choice([">=", ">=", ">", "<", "=", "<>", "<="])
+        having = " HAVING %s %s %d" % (count, op, rng.randrange(1, 4)) if rng.random() < 0.8 else ""
+        if having and rng.random() < 0.2:
+            having += " AND %s %s %d" % (count, rng.choice(["<=", ">="]), rng.randrange(1, 5))
+        return "SELECT %s FROM %s GROUP BY %s%s" % (keys, rest, keys, having)
+
+    def over_groups(self):
+        rng = self.rng
+        n = rng.choice([1, 1, 2])
+        kind = rng.randrange(4)
+        if kind == 0: # the condition is one of the outer query
+            text = self.grouped(None, n).split(" HAVING ")[0].replace(" FROM ", ", COUNT(*) AS n FROM ", 1)
+            names = ["c1", "c2"][:n] + ["n"]
+            where = ["n %s %d" % (rng.choice([">=", "<", "=", "<>"]), rng.randrange(1, 4))]
+            if rng.random() < 0.4:
+                where.append("c1 %s %d" % (rng.choice(["<", ">="]), rng.randrange(3)))
+            return "COUNT(*)", "(%s) AS u(%s)" % (text, ", ".join(names)), where
+        if kind == 1: # in a condition
+            item, scope = self.table()
+            sub = self.grouped(None, 1)
+            return "COUNT(*)", item, ["%s %sIN (%s)" % (self.column(scope), rng.choice(["", "NOT "]), sub)]
+        count = "COUNT(*)" if rng.random() < 0.7 else "COUNT(DISTINCT c1)"
+        return count, "(%s) AS u(%s)" % (self.grouped(None, n), ", ".join(["c1", "c2"][:n])), []
+
     def query(self):
         rng = self.rng
+        if rng.random() < 0.2:
+            return self.over_groups()
         if rng.random() < 0.3:
             item, n = self.from_setop()
             count = rng.choice(["COUNT(*)", "COUNT(*)", "COUNT(DISTINCT c1)"])
@@ -175,7 +225,8 @@ def by_sqlite(db, sql):
     if ") AS u(" in sql:
         head, rest = sql.split(" FROM ", 1)
         body, names = rest.rsplit(" AS u(", 1)
-        sql = "WITH u(%s AS %s %s FROM u" % (names, body, head)
+        names, where = names.split(")", 1)
+        sql = "WITH u(%s) AS %s %s FROM u%s" % (names, body, head, where)
     return db.execute(sql).fetchone()[0]
 
 

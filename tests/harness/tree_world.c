@@ -5,202 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "harness/tree_queries.h"
 #include "num/rat.h"
 
 static const char *const names[WORLD_TABLES] = {"r", "s", "p"};
-
-static unsigned below(uint64_t *seed, unsigned n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)((*seed >> 33) % n);
-}
-
-/* --- random text ---------------------------------------------------------- */
-
-struct gen {
-    uint64_t *seed;
-    struct sb *b;
-    unsigned n_alias;
-};
-
-struct names { /* aliases that can be named */
-    unsigned alias[8], n;
-};
-
-static void column(struct gen *g, const struct names *s)
-{
-    sb_printf(g->b, "t%u.%c", s->alias[below(g->seed, s->n)],
-              below(g->seed, 2) ? 'x' : 'y');
-}
-
-static void compare(struct gen *g, const struct names *s)
-{
-    static const char *const ops[] = {"=", "=", "<>", "<", ">="};
-    unsigned k = below(g->seed, 4);
-    column(g, s);
-    if (k == 0) {
-        sb_printf(g->b, " IS %sNULL", below(g->seed, 2) ? "NOT " : "");
-        return;
-    }
-    sb_printf(g->b, " %s ", ops[below(g->seed, 5)]);
-    if (k == 1)
-        sb_printf(g->b, "%u", below(g->seed, 2));
-    else
-        column(g, s);
-}
-
-static void from(struct gen *g, unsigned n, struct names *s)
-{
-    sb_cstr(g->b, " FROM ");
-    for (unsigned i = 0; i < n; i++) {
-        s->alias[s->n] = ++g->n_alias;
-        sb_printf(g->b, "%s%s AS t%u", i ? ", " : "",
-                  names[below(g->seed, WORLD_TABLES)], s->alias[s->n++]);
-    }
-}
-
-static void condition(struct gen *g, const struct names *s, unsigned depth);
-
-/* column: of the SELECT list; NULL: 1. */
-static void select_text(struct gen *g, const struct names *outer, bool value,
-                        unsigned depth)
-{
-    struct names in = {{0}, 0}, all;
-    struct sb body, *b = g->b;
-    sb_init(&body, b->arena);
-    g->b = &body;
-    from(g, 1 + (below(g->seed, 3) == 0), &in);
-    all = in;
-    for (unsigned i = 0; outer && i < outer->n && all.n < 8; i++)
-        all.alias[all.n++] = outer->alias[i];
-    sb_cstr(g->b, " WHERE ");
-    if (outer && below(g->seed, 5)) {
-        column(g, &in);
-        sb_cstr(g->b, " = ");
-        column(g, outer);
-    } else {
-        compare(g, &in);
-    }
-    if (in.n == 2) {
-        struct names one = {{in.alias[0]}, 1}, two = {{in.alias[1]}, 1};
-        sb_cstr(g->b, " AND ");
-        column(g, &one);
-        sb_cstr(g->b, " = ");
-        column(g, &two);
-    }
-    if (below(g->seed, 2) == 0 && depth) {
-        sb_cstr(g->b, " AND ");
-        condition(g, &all, depth);
-    }
-    g->b = b;
-    sb_cstr(b, "SELECT ");
-    if (value)
-        column(g, &in);
-    else
-        sb_cstr(b, "1");
-    sb_str(b, sb_view(&body));
-}
-
-static void condition(struct gen *g, const struct names *s, unsigned depth)
-{
-    unsigned k = below(g->seed, depth ? 6 : 2);
-    if (k < 2) {
-        sb_cstr(g->b, "(");
-        compare(g, s);
-        sb_cstr(g->b, " OR ");
-        if (depth && k)
-            condition(g, s, depth - 1);
-        else
-            compare(g, s);
-        sb_cstr(g->b, ")");
-    } else if (k < 5) {
-        sb_printf(g->b, "%sEXISTS (", below(g->seed, 4) ? "NOT " : "");
-        select_text(g, s, false, depth - 1);
-        sb_cstr(g->b, ")");
-    } else {
-        column(g, s);
-        sb_printf(g->b, " %sIN (", below(g->seed, 3) ? "NOT " : "");
-        select_text(g, s, true, depth - 1);
-        sb_cstr(g->b, ")");
-    }
-}
-
-static void set_query(struct gen *g)
-{
-    static const char *const ops[] = {"UNION",     "UNION",  "UNION ALL",
-                                      "INTERSECT", "EXCEPT", "EXCEPT"};
-    sb_cstr(g->b, "SELECT COUNT(*) FROM (");
-    select_text(g, NULL, true, 1);
-    sb_printf(g->b, " %s ", ops[below(g->seed, 6)]);
-    select_text(g, NULL, true, 1);
-    sb_cstr(g->b, ") AS u");
-}
-
-/* The cases of an outer join, and conditions that see its NULLs. */
-static void outer_query(struct gen *g)
-{
-    static const char *const kinds[] = {"LEFT", "LEFT", "RIGHT", "FULL"};
-    struct names s = {{1, 2}, 2};
-    g->n_alias = 2;
-    sb_cstr(g->b, "SELECT COUNT(");
-    if (below(g->seed, 3))
-        sb_cstr(g->b, "*");
-    else
-        sb_cstr(g->b, below(g->seed, 2) ? "t2.y" : "DISTINCT t2.x");
-    sb_printf(g->b, ") FROM %s AS t1 %s JOIN %s AS t2 ON t1.x = t2.%c",
-              names[below(g->seed, 3)], kinds[below(g->seed, 4)],
-              names[below(g->seed, 3)], below(g->seed, 2) ? 'x' : 'y');
-    if (below(g->seed, 2)) {
-        sb_cstr(g->b, " WHERE ");
-        condition(g, &s, below(g->seed, 2));
-    }
-}
-
-static struct str query_text(struct arena *a, uint64_t *seed)
-{
-    struct sb b, tail;
-    struct gen g = {seed, &tail, 0};
-    struct names s = {{0}, 0};
-    sb_init(&b, a);
-    sb_init(&tail, a);
-    unsigned kind = below(seed, 5);
-    if (kind < 2) {
-        g.b = &b;
-        if (kind)
-            set_query(&g);
-        else
-            outer_query(&g);
-        return sb_view(&b);
-    }
-    from(&g, 1 + (below(seed, 3) == 0), &s);
-    sb_cstr(&tail, " WHERE ");
-    condition(&g, &s, 2);
-    if (s.n == 2) {
-        sb_printf(&tail, " AND t%u.x = t%u.y", s.alias[0], s.alias[1]);
-    }
-    g.b = &b;
-    if (below(seed, 3)) {
-        sb_cstr(&b, "SELECT COUNT(*)");
-    } else {
-        sb_cstr(&b, "SELECT COUNT(DISTINCT ");
-        column(&g, &s);
-        sb_cstr(&b, ")");
-    }
-    sb_str(&b, sb_view(&tail));
-    return sb_view(&b);
-}
 
 /* --- the universe --------------------------------------------------------- */
 
 static void pick_rows(struct world *w, uint64_t *seed)
 {
     for (unsigned t = 0; t < WORLD_TABLES; t++) {
-        unsigned want = t < 2 ? 3 + below(seed, 2) : below(seed, 4);
+        unsigned want =
+            t < 2 ? 3 + tree_query_below(seed, 2) : tree_query_below(seed, 4);
         for (unsigned tries = 0; w->n_rows[t] < want && tries < 40; tries++) {
             int *row = w->rows[t][w->n_rows[t]];
             bool same = false;
             for (int c = 0; c < 2; c++)
-                row[c] = (int)below(seed, 3) - (below(seed, 3) == 0);
+                row[c] = (int)tree_query_below(seed, 3) -
+                         (tree_query_below(seed, 3) == 0);
             for (unsigned i = 0; i < w->n_rows[t]; i++)
                 same |= !memcmp(row, w->rows[t][i], sizeof w->rows[t][i]);
             w->n_rows[t] += !same;
@@ -282,10 +104,10 @@ bool world_make(struct world *w, uint64_t seed)
     arena_init(&w->arena, &w->mem);
     schema_init(&w->schema, &w->arena);
     pick_rows(w, &seed);
-    bool key = below(&seed, 3) == 0;
+    bool key = tree_query_below(&seed, 3) == 0;
     for (unsigned i = 0; i < w->n_rows[0]; i++)
         key &= w->rows[0][i][0] != WORLD_NULL;
-    w->sql = query_text(&w->arena, &seed);
+    w->sql = tree_query_text(&w->arena, &seed);
     struct str ddl = key ? STR("CREATE TABLE r (x integer PRIMARY KEY, y "
                                "integer); CREATE TABLE s (x integer, y "
                                "integer); CREATE TABLE p (x integer, y "
@@ -311,6 +133,30 @@ bool world_make(struct world *w, uint64_t seed)
     return true;
 }
 
+bool world_has_fragile(const char *sql)
+{
+    static struct world w;
+    struct err err;
+    struct bound_options opt = {0};
+    bool found = false;
+    memset(&w, 0, sizeof w);
+    mem_init(&w.mem, 0);
+    arena_init(&w.arena, &w.mem);
+    schema_init(&w.schema, &w.arena);
+    struct str ddl = STR("CREATE TABLE r (x integer, y integer); CREATE TABLE "
+                         "s (x integer, y integer); CREATE TABLE p (x "
+                         "integer, y integer);");
+    if (sql_read_ddl(&w.schema, ddl, "ddl", &err) != OK ||
+        sql_read(&w.arena, &w.schema, str_of(sql), NULL, &w.st, &err) != OK ||
+        bound_tree(&w.arena, w.st.counts[0].tree, w.st.counts[0].q, &opt,
+                   &w.bound, &err) != OK)
+        fprintf(stderr, "%s: %s\n", sql, err.message);
+    for (size_t i = 0; i < w.bound.n_parts; i++)
+        found |= w.bound.parts[i].fragile;
+    arena_fini(&w.arena);
+    return found;
+}
+
 void world_free(struct world *w)
 {
     arena_fini(&w->arena);
@@ -328,7 +174,13 @@ struct loops {
     int val[MAX_VARS]; /* -2: open */
     uint64_t (*found)[2];
     size_t n, cap;
+    aset all, own; /* of a broken counter: see world_mutation */
+    bool no_pairs, no_ancestors;
+    const struct tree_part *soft; /* only with at most so many matches */
+    uint64_t most;
 };
+
+static uint64_t matches(const struct loops *l, const struct tree_part *p);
 
 static bool bind(struct loops *l, struct term t, int v)
 {
@@ -390,6 +242,8 @@ static uint64_t pack(const struct loops *l, vset vars)
 
 static void note(struct loops *l)
 {
+    if (l->soft && matches(l, l->soft) > l->most)
+        return;
     if (l->n == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 256;
         l->found = realloc(l->found, l->cap * sizeof *l->found);
@@ -432,6 +286,11 @@ static enum status loops_max(void *ctx, aset f, vset boundary, vset outs,
 {
     struct loops *l = ctx;
     (void)err;
+    *out = 0;
+    if (l->no_pairs && aset_count(l->all & ~f) > 1)
+        return OK;
+    if (l->no_ancestors)
+        f &= l->own;
     l->boundary = boundary;
     l->outs = outs;
     l->n = 0;
@@ -451,6 +310,31 @@ static enum status loops_max(void *ctx, aset f, vset boundary, vset outs,
     return OK;
 }
 
+/* --- what a test breaks --- */
+
+const char *world_mutation_name(enum world_mutation m)
+{
+    static const char *const text[] = {
+        "sound",
+        "no loss parts",
+        "no positive children",
+        "grandchildren forgotten",
+        "a union without its other branches",
+        "children without own atoms",
+        "exchanging a row costs the larger of the two",
+        "a range of numbers only gains",
+        "signs flipped",
+        "an own atom dropped",
+        "a part without its ancestors",
+        "an outer join or anti-join without the part of the root",
+        "a union as the largest of its branches",
+        "the largest part in place of the sum",
+        "sets of two removed atoms dropped",
+        "answers that are lost after k rows, not k + 1",
+    };
+    return text[m];
+}
+
 /* --- sequences ------------------------------------------------------------ */
 
 static size_t mutated(struct world *w, enum world_mutation m,
@@ -463,10 +347,20 @@ static size_t mutated(struct world *w, enum world_mutation m,
         uint32_t up = t->branches[p.branch]->nodes.p[p.node].parent;
         if (m == WORLD_NO_LOSS)
             p.loss = 0;
+        if (m == WORLD_RANGES_ONLY_GAIN && p.gain)
+            p.loss = 0;
+        /* of children alone: flipping all of them changes no maximum */
+        if (m == WORLD_SIGNS_FLIPPED && p.node) {
+            p.gain = w->bound.parts[i].loss;
+            p.loss = w->bound.parts[i].gain;
+        }
+        if (m == WORLD_OWN_ATOM_DROPPED && aset_count(p.own) > 1)
+            p.own &= p.own - 1;
         if (m == WORLD_CHILDREN_WITHOUT_OWN && p.node)
             p.own = 0;
         if ((m == WORLD_NO_GRANDCHILDREN && p.node && up) ||
             (m == WORLD_NO_POSITIVE_CHILDREN && p.node && p.gain) ||
+            (m == WORLD_NO_ROOT_PART && !p.node) ||
             (m == WORLD_FIRST_BRANCH_ONLY && p.branch))
             continue;
         to[n++] = p;
@@ -474,39 +368,161 @@ static size_t mutated(struct world *w, enum world_mutation m,
     return n;
 }
 
-static bool sequence(struct world *w, unsigned set, enum world_mutation m,
-                     bool both)
+/* --- what is lost already --------------------------------------------------
+ */
+
+struct weigher {
+    struct world *w;
+    const struct tree_part *parts;
+    unsigned set;
+    enum world_mutation m;
+    struct arena *a;
+};
+
+/* How many matches the subquery has for the values of the root in `l`. */
+static uint64_t matches(const struct loops *l, const struct tree_part *p)
+{
+    aset root = aset_first_n(p->path->n_atoms) & ~p->own;
+    vset known = cq_vars_of(p->path, root);
+    struct loops c = *l;
+    c.found = NULL;
+    c.n = c.cap = 0;
+    c.soft = NULL;
+    c.boundary = 0;
+    c.outs = cq_vars_of(p->path, p->own) & ~known;
+    for (unsigned v = 0; v < MAX_VARS; v++)
+        if (!vset_has(known, v))
+            c.val[v] = -2;
+    match(&c, p->own);
+    if (c.n)
+        qsort(c.found, c.n, sizeof *c.found, by_pair);
+    uint64_t n = aset_count(p->own) == 1 ? c.n : 0; /* rows */
+    for (size_t i = 0; aset_count(p->own) > 1 && i < c.n; i++)
+        n += !i || memcmp(c.found[i], c.found[i - 1], sizeof *c.found);
+    free(c.found);
+    return n;
+}
+
+static enum status weigh(void *ctx, size_t part, aset f, vset boundary,
+                         vset outs, uint64_t w[SENS_FRAGILE + 1],
+                         struct err *err)
+{
+    struct weigher *x = ctx;
+    unsigned early = x->m == WORLD_FRAGILE_TOO_EARLY;
+    uint64_t all[SENS_FRAGILE + 1];
+    for (unsigned d = 0; d <= SENS_FRAGILE; d++) {
+        struct loops l = {.w = x->w,
+                          .q = x->parts[part].path,
+                          .set = x->set,
+                          .a = x->a,
+                          .soft = &x->parts[part],
+                          .most = d};
+        u128 t;
+        if (d > WORLD_LEVELS + 2) {
+            all[d] = all[d - 1];
+            continue;
+        }
+        if (loops_max(&l, f, boundary, outs, &t, err) != OK)
+            return E_INTERNAL;
+        all[d] = (uint64_t)t;
+        free(l.found);
+    }
+    for (unsigned d = 0; d <= SENS_FRAGILE; d++)
+        w[d] = early && d ? all[d - 1] : all[d];
+    return OK;
+}
+
+bool world_is_broken_by(struct world *w, enum world_mutation m)
 {
     struct tree_part parts[64];
+    size_t n = mutated(w, m, parts);
+    bool differs = n != w->bound.n_parts, children = false, branches = false;
+    bool fragile = false;
+    for (size_t i = 0; !differs && i < n; i++) {
+        const struct tree_part *p = &w->bound.parts[i];
+        differs = parts[i].own != p->own || parts[i].fragile != p->fragile ||
+                  parts[i].gain != p->gain || parts[i].loss != p->loss;
+    }
+    for (size_t i = 0; i < w->bound.n_parts; i++) {
+        fragile |= w->bound.parts[i].fragile;
+        children |= w->bound.parts[i].node > 0;
+        branches |= w->bound.parts[i].branch > 0;
+    }
+    return differs || (m == WORLD_LARGEST_BRANCH && branches) ||
+           (m == WORLD_LARGEST_PART && n > 1) ||
+           (m == WORLD_NO_ANCESTORS && children) ||
+           (m == WORLD_FRAGILE_TOO_EARLY && fragile) ||
+           m == WORLD_PAIRS_DROPPED || m == WORLD_EXCHANGE_AS_MAX;
+}
+
+static bool sequence_of(struct world *w, unsigned set, enum world_mutation m,
+                        bool both, const struct tree_part *parts, size_t n,
+                        uint64_t *out)
+{
     struct sens_counter counters[64];
     struct loops loops[64];
     struct arena a;
     struct sens s = {0};
     struct err err;
     mpq_t beta;
-    size_t n = mutated(w, m, parts);
     arena_init(&a, &w->mem);
     for (size_t i = 0; i < n; i++) {
-        loops[i] =
-            (struct loops){.w = w, .q = parts[i].path, .set = set, .a = &a};
+        loops[i] = (struct loops){.w = w,
+                                  .q = parts[i].path,
+                                  .set = set,
+                                  .a = &a,
+                                  .all = cq_private_atoms(parts[i].path),
+                                  .own = parts[i].own,
+                                  .no_pairs = m == WORLD_PAIRS_DROPPED,
+                                  .no_ancestors = m == WORLD_NO_ANCESTORS};
         counters[i] = (struct sens_counter){&loops[i], loops_max, NULL, NULL};
     }
     mpq_init(beta);
     mpq_set_ui(beta, 1, 1);
+    struct weigher x = {w, parts, set, m, &a};
+    struct sens_fragile fragile = {&x, weigh};
     struct sens_options opt = {.beta = beta,
+                               .fragile = &fragile,
                                .both_signs = both && m != WORLD_EXCHANGE_AS_MAX,
+                               .in_release = m != WORLD_SOUND,
                                .global_upper = U128_INF};
     bool ok = sens_compute_parts(&a, parts, n, counters, &opt, &s, &err) == OK;
     if (!ok)
         fprintf(stderr, "%s\n", err.message);
     for (unsigned k = 0; ok && k <= WORLD_LEVELS; k++)
-        w->seq[both][k][set] = mpz_get_ui(s.ls_hat[k]);
+        out[k] = mpz_get_ui(s.ls_hat[k]);
     sens_fini(&s);
     mpq_clear(beta);
     for (size_t i = 0; i < n; i++)
         free(loops[i].found);
     arena_fini(&a);
     return ok;
+}
+
+/* All parts together; of a broken one the largest of several groups. */
+static bool sequence(struct world *w, unsigned set, enum world_mutation m,
+                     bool both)
+{
+    struct tree_part parts[64];
+    size_t n = mutated(w, m, parts), from = 0;
+    for (unsigned k = 0; k <= WORLD_LEVELS; k++)
+        w->seq[both][k][set] = 0;
+    do {
+        uint64_t out[WORLD_LEVELS + 1] = {0};
+        size_t to = from + 1;
+        while (to < n && m != WORLD_LARGEST_PART &&
+               (m != WORLD_LARGEST_BRANCH ||
+                parts[to].branch == parts[from].branch))
+            to++;
+        to = to < n ? to : n;
+        if (!sequence_of(w, set, m, both, parts + from, to - from, out))
+            return false;
+        for (unsigned k = 0; k <= WORLD_LEVELS; k++)
+            if (out[k] > w->seq[both][k][set])
+                w->seq[both][k][set] = out[k];
+        from = to;
+    } while (from < n);
+    return true;
 }
 
 /* One step: a row more or less, or exchanged within a table. */

@@ -37,12 +37,26 @@ enum world_mutation {
     WORLD_FIRST_BRANCH_ONLY,
     WORLD_CHILDREN_WITHOUT_OWN,
     WORLD_EXCHANGE_AS_MAX,
+    WORLD_RANGES_ONLY_GAIN,
+    WORLD_SIGNS_FLIPPED,
+    WORLD_OWN_ATOM_DROPPED,
+    WORLD_NO_ANCESTORS,
+    WORLD_NO_ROOT_PART,
+    WORLD_LARGEST_BRANCH,
+    WORLD_LARGEST_PART,
+    WORLD_PAIRS_DROPPED,
+    WORLD_FRAGILE_TOO_EARLY,
     N_WORLD_MUTATIONS
 };
 
 /* False: the query was refused, or is too large. */
+const char *world_mutation_name(enum world_mutation m);
 bool world_make(struct world *w, uint64_t seed);
 void world_free(struct world *w);
+/* Does the mutation change anything of this query? */
+bool world_is_broken_by(struct world *w, enum world_mutation m);
+/* Is some part of the query fragile? Over the tables r, s, p without keys. */
+bool world_has_fragile(const char *sql);
 /* Breaches of U, S and of the static bound, for both kinds of neighbours. */
 unsigned world_breaches(struct world *w, enum world_mutation m);
 
