@@ -35,36 +35,48 @@ static long resident(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static int release(dpc_session *s, long i)
+static int release(const dpc_dataset *d, dpc_question *const q[2], long i)
+{
+    dpc_result *r = NULL;
+    dpc_error *e = NULL;
+    /* mostly the cheap one: it is the ledger that is under load */
+    dpc_status status = dpc_release(d, q[i % 20 == 0], NULL, &r, &e);
+    if (status != DPC_OK)
+        fprintf(stderr, "release %ld: %s %s\n", i, dpc_error_message(e),
+                dpc_error_detail(e));
+    dpc_error_free(e);
+    dpc_result_free(r);
+    return status;
+}
+
+static int make(char **argv, dpc_dataset **d, dpc_question *q[2])
 {
     static const char *const queries[] = {
         "SELECT COUNT(*) FROM pat WHERE age > 40",
         "SELECT COUNT(*) FROM pat p JOIN visit v ON v.pat = p.id",
     };
-    dpc_result *r = NULL;
-    /* mostly the cheap one: it is the ledger that is under load */
-    dpc_status status = dpc_release(s, queries[i % 20 == 0], &r);
-    if (status != DPC_OK)
-        fprintf(stderr, "release %ld: %s %s\n", i, dpc_error_message(s),
-                dpc_error_detail(s));
-    dpc_result_free(r);
-    return status;
+    int bad = dpc_dataset_new(d) ||
+              dpc_dataset_set(*d, "ledger", argv[1], NULL) ||
+              dpc_dataset_set(*d, "db", argv[2], NULL) ||
+              dpc_dataset_open(*d, 0, NULL);
+    for (int i = 0; !bad && i < 2; i++)
+        bad = dpc_question_new(queries[i], &q[i]) ||
+              dpc_question_set(q[i], "epsilon", "0.001", NULL) ||
+              dpc_question_set(q[i], "fresh", "yes", NULL);
+    return bad;
 }
 
 int main(int argc, char **argv)
 {
-    dpc_session *s;
+    dpc_dataset *d = NULL;
+    dpc_question *q[2] = {NULL, NULL};
     struct rusage use;
-    if (argc != 5 || dpc_session_new(&s))
+    if (argc != 5 || make(argv, &d, q))
         return 2;
     long n = atol(argv[3]), done = 0, early = 0;
     double seconds = atof(argv[4]), start = now();
-    dpc_set(s, "ledger", argv[1]);
-    dpc_set(s, "db", argv[2]);
-    dpc_set(s, "epsilon", "0.001");
-    dpc_set(s, "fresh", "yes");
     while (done < n && now() - start < seconds) {
-        if (release(s, done))
+        if (release(d, q, done))
             return 1;
         done++;
         if (!early && (done * 10 >= n || now() - start > seconds / 10))
@@ -75,6 +87,8 @@ int main(int argc, char **argv)
     printf("{\"releases\": %ld, \"seconds\": %.3f, \"early_kb\": %ld,"
            " \"late_kb\": %ld, \"peak_kb\": %ld}\n",
            done, took, early, resident(), use.ru_maxrss);
-    dpc_session_free(s);
+    dpc_question_free(q[0]);
+    dpc_question_free(q[1]);
+    dpc_dataset_free(d);
     return 0;
 }
