@@ -20,15 +20,20 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
-enum { MAX_OPTIONS = 256 };
-
-/* The option of that name, and its place in the table. */
-static bool find_option(const char *name, size_t n, dpc_option *out, size_t *at)
+bool find_option(const char *name, size_t n, dpc_option *out, size_t *at)
 {
     for (*at = 0; *at < MAX_OPTIONS && dpc_option_at(*at, out); ++*at)
         if (strlen(out->name) == n && !strncmp(out->name, name, n))
             return true;
     return false;
+}
+
+const char *setting_of(const struct invocation *inv, const char *name)
+{
+    for (size_t i = inv->n_settings; i-- > 0;)
+        if (!strcmp(inv->settings[i].name, name))
+            return inv->settings[i].value;
+    return NULL;
 }
 
 static const struct command *find_command(int argc, char **argv, int *used,
@@ -47,7 +52,7 @@ static const struct command *find_command(int argc, char **argv, int *used,
     return NULL;
 }
 
-/* Options that the program itself takes; false: one of the session's. */
+/* Options that the program itself takes; false: one of the library's. */
 static bool own_option(const dpc_option *o, const char *value,
                        struct invocation *inv, int *status)
 {
@@ -56,32 +61,30 @@ static bool own_option(const dpc_option *o, const char *value,
         inv->wants_help = true;
     } else if (!strcmp(o->name, "query-file")) {
         inv->query_file = value;
+    } else if (!strcmp(o->name, "config")) {
+        inv->config = value;
+    } else if (!strcmp(o->name, "check-config")) {
+        inv->check_config = true;
     } else if (!strcmp(o->name, "format")) {
-        if (!value || (strcmp(value, "text") && strcmp(value, "json")))
+        bool shell = !inv->command->run;
+        inv->form = value;
+        if (!value ||
+            (strcmp(value, "text") && strcmp(value, "json") &&
+             (!shell || (strcmp(value, "csv") && strcmp(value, "markdown")))))
             *status = usage_error(inv->json, "unknown format", value,
-                                  "Choose text or json.");
+                                  shell ? "Choose text, csv, json or markdown."
+                                        : "Choose text or json.");
+        inv->format_given = true;
+    } else if (!strcmp(o->name, "keep-going")) {
+        inv->keep_going = true;
     } else {
         return false;
     }
     return true;
 }
 
-/* A text that libpq would read: it may hold a password anywhere. */
-static bool is_connection(const char *s)
-{
-    return strstr(s, "://") || strstr(s, "password");
-}
-
-/* Everybody on the machine may read the arguments of a process: once read, a
- * connection string is struck out. */
-static void strike_out(char *s)
-{
-    if (s && is_connection(s))
-        memset(s, 'x', strlen(s));
-}
-
-static int one_option(const dpc_option *o, size_t at, char *value, bool *seen,
-                      dpc_session *s, struct invocation *inv)
+static int one_option(const dpc_option *o, size_t at, const char *value,
+                      bool *seen, struct invocation *inv)
 {
     int status;
     if (!command_takes(inv->command, o))
@@ -90,21 +93,32 @@ static int one_option(const dpc_option *o, size_t at, char *value, bool *seen,
     if (seen[at] && !o->repeats)
         return usage_error(inv->json, "option given twice:", o->name, "");
     seen[at] = true;
+    if (inv->command->pinned && o->side != DPC_SIDE_ANALYST)
+        return usage_error(inv->json, "only the owner can say", o->name,
+                           "It stands in the file of --config.");
     if (own_option(o, value, inv, &status))
         return status;
     if (!strcmp(o->name, "owner"))
         inv->owner_flag = true;
-    if (dpc_set(s, o->name, o->argument ? value : "yes")) {
-        print_error(s, NULL, inv->json);
-        return DPC_USAGE;
-    }
-    if (!strcmp(o->name, "db"))
-        strike_out(value);
+    if (inv->n_settings == MAX_SETTINGS)
+        return usage_error(inv->json, "too many options", "", "");
+    inv->settings[inv->n_settings++] =
+        (struct setting){o->name, o->argument ? value : "yes"};
     return 0;
 }
 
+static int unknown(const struct invocation *inv, const char *message,
+                   const char *what, const char *dashes, const char *meant)
+{
+    char hint[120] = "See dpcount --help.";
+    if (meant)
+        snprintf(hint, sizeof hint, "Did you mean %s%s? See dpcount --help.",
+                 dashes, meant);
+    return usage_error(inv->json, message, what, hint);
+}
+
 static int long_option(int argc, char **argv, int *i, bool *seen,
-                       dpc_session *s, struct invocation *inv)
+                       struct invocation *inv)
 {
     char *name = argv[*i] + 2;
     char *eq = strchr(name, '=');
@@ -113,8 +127,8 @@ static int long_option(int argc, char **argv, int *i, bool *seen,
     if (!find_option(name, eq ? (size_t)(eq - name) : strlen(name), &o, &at)) {
         if (eq)
             *eq = 0; /* its value may be a secret */
-        return usage_error(inv->json, "unknown option", argv[*i],
-                           "See dpcount --help.");
+        return unknown(inv, "unknown option", argv[*i], "--",
+                       nearest_option(name));
     }
     char *value = eq ? eq + 1 : NULL;
     if (o.argument && !value) {
@@ -126,7 +140,7 @@ static int long_option(int argc, char **argv, int *i, bool *seen,
         return usage_error(inv->json, "this option takes no value:", o.name,
                            "");
     }
-    return one_option(&o, at, value, seen, s, inv);
+    return one_option(&o, at, value, seen, inv);
 }
 
 static int take_query(const char *arg, struct invocation *inv)
@@ -135,8 +149,11 @@ static int take_query(const char *arg, struct invocation *inv)
         return usage_error(inv->json,
                            "a connection string stands where a query should",
                            "", "Give it with --db.");
-    if (!inv->command->question)
+    bool file = !strcmp(inv->command->name, "run");
+    if (!inv->command->question && !file)
         return usage_error(inv->json, "this command takes no query:", arg, "");
+    if (inv->query && file)
+        return usage_error(inv->json, "more than one file:", arg, "");
     if (inv->query)
         return usage_error(inv->json, "more than one query:", arg,
                            "Put the query in quotes.");
@@ -144,10 +161,9 @@ static int take_query(const char *arg, struct invocation *inv)
     return 0;
 }
 
-static int rest(int argc, char **argv, int i, dpc_session *s,
+static int rest(int argc, char **argv, int i, bool *seen,
                 struct invocation *inv)
 {
-    bool seen[MAX_OPTIONS] = {false};
     bool only_query = false;
     int status = 0;
     for (; !status && i < argc; i++) {
@@ -156,18 +172,37 @@ static int rest(int argc, char **argv, int i, dpc_session *s,
         else if (!only_query && !strcmp(argv[i], "-h"))
             inv->wants_help = true;
         else if (!only_query && !strncmp(argv[i], "--", 2))
-            status = long_option(argc, argv, &i, seen, s, inv);
+            status = long_option(argc, argv, &i, seen, inv);
         else
             status = take_query(argv[i], inv);
     }
     return status;
 }
 
-int args_read(int argc, char **argv, dpc_session *s, struct invocation *inv)
+/* --config FILE may stand before the command. */
+static int config_first(int *argc, char ***argv, struct invocation *inv)
+{
+    if (*argc < 2 || strncmp((*argv)[1], "--config", 8) != 0)
+        return 0;
+    char *eq = (*argv)[1][8] == '=' ? (*argv)[1] + 9 : NULL;
+    if (!eq && ((*argv)[1][8] || *argc < 3))
+        return usage_error(inv->json, "this option needs a value:", "config",
+                           "");
+    inv->config = eq ? eq : (*argv)[2];
+    *argc -= eq ? 1 : 2;
+    *argv += eq ? 1 : 2; /* what was the program's name is not looked at */
+    return 0;
+}
+
+int args_read(int argc, char **argv, struct invocation *inv)
 {
     int used = 2;
-    bool partly;
-    *inv = (struct invocation){.json = wants_json(argc, argv)};
+    bool partly, seen[MAX_OPTIONS] = {false};
+    memset(inv, 0, sizeof *inv);
+    inv->json = wants_json(argc, argv);
+    int first = config_first(&argc, &argv, inv);
+    if (first)
+        return first;
     if (argc < 2)
         return usage_error(inv->json, "no command was given", "",
                            "See dpcount --help.");
@@ -176,6 +211,12 @@ int args_read(int argc, char **argv, dpc_session *s, struct invocation *inv)
                       !strcmp(argv[1], "help");
     if (inv->wants_version || inv->wants_help)
         return 0;
+    if (!strcmp(argv[1], "completion")) {
+        if (argc == 3 && completion_print(stdout, argv[2]))
+            return -1;
+        return usage_error(inv->json, "completion is for bash or zsh", "",
+                           "dpcount completion bash");
+    }
     inv->command = find_command(argc, argv, &used, &partly);
     if (!inv->command && partly && argc > 2 &&
         (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
@@ -184,9 +225,12 @@ int args_read(int argc, char **argv, dpc_session *s, struct invocation *inv)
         return 0;
     }
     if (!inv->command)
-        return usage_error(inv->json,
-                           partly ? "this command needs a second word:"
-                                  : "unknown command",
-                           argv[1], "See dpcount --help.");
-    return rest(argc, argv, used, s, inv);
+        return unknown(inv,
+                       partly ? "this command needs a second word:"
+                              : "unknown command",
+                       argv[1], "", partly ? NULL : nearest_command(argv[1]));
+    int status = rest(argc, argv, used, seen, inv);
+    /* a service has a configuration of its own kind */
+    bool done = status || inv->wants_help || program_is(inv->command);
+    return done ? status : config_read(inv, seen);
 }

@@ -3,11 +3,9 @@
 
 #include "cli.h"
 
-bool command_takes(const struct command *c, const dpc_option *o)
+static bool is_listed(const dpc_option *o, const char *name)
 {
-    char name[32];
-    size_t n = (size_t)snprintf(name, sizeof name, "%s%s%s", c->name,
-                                c->sub ? " " : "", c->sub ? c->sub : "");
+    size_t n = strlen(name);
     const char *at = o->commands;
     if (!strcmp(at, "*"))
         return true;
@@ -17,6 +15,16 @@ bool command_takes(const struct command *c, const dpc_option *o)
             return true;
     }
     return false;
+}
+
+/* The shell takes what its releases take. */
+bool command_takes(const struct command *c, const dpc_option *o)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%s%s", c->name, c->sub ? " " : "",
+             c->sub ? c->sub : "");
+    bool shell = !c->run && strcmp(o->name, "query-file");
+    return is_listed(o, name) || (shell && is_listed(o, "release"));
 }
 
 static void command_line(FILE *to, const struct command *c)
@@ -40,7 +48,9 @@ void help_main(FILE *to)
             "\nA query is SQL (SELECT COUNT(*) FROM ...) or a rule:\n"
             "  Q(x, y) :- R(x, 'O', z), S(z, y), x != y.\n\n"
             "dpcount COMMAND --help explains a command and lists its "
-            "options.\n\n"
+            "options.\n"
+            "dpcount completion bash (or zsh) prints completions for the "
+            "shell.\n\n"
             "exit status: 0 done, 2 usage or unknown name, 3 refused, 4 "
             "budget exhausted,\n"
             "             5 data source failed, 6 resource limit, 70 internal "
@@ -64,7 +74,10 @@ void help_command(FILE *to, const struct command *c)
     bool asks = c->summary[strlen(c->summary) - 1] == '?';
     fprintf(to, "usage: dpcount %s%s%s [options]%s\n\n%s%s\n\n%s\n\noptions:\n",
             c->name, c->sub ? " " : "", c->sub ? c->sub : "",
-            c->question ? " QUERY" : "", c->summary, asks ? "" : ".", c->help);
+            c->question               ? " QUERY"
+            : !strcmp(c->name, "run") ? " FILE"
+                                      : "",
+            c->summary, asks ? "" : ".", c->help);
     dpc_option o;
     for (size_t i = 0; dpc_option_at(i, &o); i++) {
         char left[64];

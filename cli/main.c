@@ -3,9 +3,10 @@
  * standard output, errors to standard error (with --format json both to
  * standard output as one object).
  */
-#include "cli.h"
+#include "shell.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static void say_line(const char *what, const char *text)
     fputc('\n', stderr);
 }
 
-void print_error(dpc_session *s, const char *query, bool json)
+void print_error(const dpc_error *s, const char *query, bool json)
 {
     if (json) {
         puts(dpc_error_json(s));
@@ -143,7 +144,7 @@ static int print_result(const dpc_result *r, bool json)
     if (json)
         puts(dpc_result_json(r));
     else
-        fputs(dpc_result_text(r), stdout);
+        terminal_print(stdout, dpc_result_text(r));
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "dpcount: could not write the output: %s\n",
                 strerror(errno));
@@ -152,29 +153,108 @@ static int print_result(const dpc_result *r, bool json)
     return 0;
 }
 
-static int ask(dpc_session *s, const struct invocation *inv, const char *query)
+/* --- the two objects ------------------------------------------------------ */
+
+/* A text that libpq would read: it may hold a password anywhere. */
+static bool is_connection(const char *s)
+{
+    return strstr(s, "://") || strstr(s, "password");
+}
+
+/* Everybody on the machine may read the arguments of a process: once read, a
+ * connection string is struck out. */
+static void strike_out(const struct setting *x)
+{
+    char *s = (char *)(uintptr_t)x->value;
+    if (!strcmp(x->name, "db") && is_connection(s))
+        memset(s, 'x', strlen(s));
+}
+
+static dpc_status set_one(struct invocation *inv, const struct setting *x,
+                          dpc_error **err)
+{
+    dpc_option o;
+    size_t at;
+    if (!find_option(x->name, strlen(x->name), &o, &at))
+        return DPC_OK;
+    if (o.side == DPC_SIDE_OWNER)
+        return dpc_dataset_set(inv->dataset, x->name, x->value, err);
+    if (o.side == DPC_SIDE_ANALYST && inv->asked)
+        return dpc_question_set(inv->asked, x->name, x->value, err);
+    return DPC_OK; /* an argument of the call */
+}
+
+static dpc_status make_objects(struct invocation *inv, const char *query,
+                               dpc_error **err)
+{
+    dpc_status st = dpc_dataset_new(&inv->dataset);
+    if (!st && inv->command->question)
+        st = dpc_question_new(query, &inv->asked);
+    for (size_t i = 0; !st && i < inv->n_settings; i++) {
+        st = set_one(inv, &inv->settings[i], err);
+        strike_out(&inv->settings[i]);
+    }
+    if (!st && inv->command->pinned)
+        st = dpc_dataset_set(inv->dataset, "sealed", "yes", err);
+    return st ? st
+              : dpc_dataset_open(inv->dataset,
+                                 inv->command->run ? DPC_OPEN_LATE : 0, err);
+}
+
+static int ask(struct invocation *inv, const char *query)
 {
     const struct command *c = inv->command;
     dpc_result *r = NULL;
+    dpc_error *e = NULL;
     bool json = inv->json;
-    if (c->owner || inv->owner_flag)
-        fputs("dpcount: these numbers are private; do not pass them on\n",
-              stderr);
-    progress_start(s);
-    dpc_status st = c->question ? c->question(s, query, &r) : c->command(s, &r);
-    progress_end();
+    dpc_status st = make_objects(inv, query, &e);
+    if (!st) {
+        if (c->owner || inv->owner_flag)
+            fputs("dpcount: these numbers are private; do not pass them on\n",
+                  stderr);
+        progress_start(inv);
+        st = c->run(inv, &r, &e);
+        progress_end();
+    }
     /* PRIVACY: a file that is no query may be anything: its lines are shown to
      * its owner only. */
     bool show = c->owner || !inv->query_file;
-    if (!r)
-        print_error(s, show ? query : NULL, json);
+    if (st && !r)
+        print_error(e, show ? query : NULL, json);
     int written = r ? print_result(r, json) : 0;
     dpc_result_free(r);
+    dpc_error_free(e);
+    dpc_question_free(inv->asked);
+    dpc_dataset_free(inv->dataset);
     return st ? (int)st : written;
 }
 
-static int run(dpc_session *s, const struct invocation *inv)
+/* The shell makes its questions itself. */
+static int run_shell(struct invocation *inv)
 {
+    dpc_error *e = NULL;
+    bool file = !strcmp(inv->command->name, "run");
+    if (file && !inv->query)
+        return usage_error(inv->json, "no file was given", "",
+                           "Name it as the last argument; - is standard "
+                           "input.");
+    dpc_status st = make_objects(inv, "", &e);
+    int status = (int)st;
+    if (st)
+        print_error(e, NULL, inv->json);
+    else
+        status = shell_run(inv, inv->query);
+    dpc_error_free(e);
+    dpc_dataset_free(inv->dataset);
+    return status;
+}
+
+static int run(struct invocation *inv)
+{
+    if (program_is(inv->command))
+        return program_run(inv);
+    if (!inv->command->run)
+        return run_shell(inv);
     const char *query = inv->query;
     char *text = NULL;
     if (inv->query && inv->query_file)
@@ -190,21 +270,18 @@ static int run(dpc_session *s, const struct invocation *inv)
         return usage_error(inv->json, "no query was given", "",
                            "Write it in quotes as the last argument, or use "
                            "--query-file.");
-    int status = ask(s, inv, query);
+    int status = ask(inv, query);
     free(text);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    dpc_session *s;
-    struct invocation inv;
-    if (dpc_session_new(&s)) {
-        fputs("dpcount: out of memory\n", stderr);
-        return DPC_LIMIT;
-    }
-    int status = args_read(argc, argv, s, &inv);
-    if (status) {
+    static struct invocation inv; /* large */
+    int status = args_read(argc, argv, &inv);
+    if (status < 0) {
+        status = 0; /* done */
+    } else if (status) {
         /* said already */
     } else if (inv.wants_version) {
         printf("dpcount %s\n", dpc_version());
@@ -216,8 +293,10 @@ int main(int argc, char **argv)
         else
             help_main(stdout);
     } else {
-        status = run(s, &inv);
+        status = run(&inv);
     }
-    dpc_session_free(s);
+    while (inv.n_copies)
+        free((char *)(uintptr_t)inv.settings[inv.n_settings - inv.n_copies--]
+                 .value);
     return status;
 }

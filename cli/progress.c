@@ -9,12 +9,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted; /* written by the handler only */
+/* What runs now; cancelling is async-signal-safe. */
+static dpc_dataset *dataset;
+static dpc_question *question;
 
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
-    interrupted = 1;
+    if (question)
+        dpc_question_cancel(question);
+    if (dataset)
+        dpc_dataset_cancel(dataset);
 }
 
 struct meter {
@@ -36,8 +41,6 @@ static int tick(void *ctx, const char *what, unsigned long long done,
 {
     struct meter *m = ctx;
     double elapsed = now() - m->start;
-    if (interrupted)
-        return 0;
     if (!m->terminal || elapsed < 1)
         return 1;
     m->shown = true;
@@ -51,19 +54,25 @@ static int tick(void *ctx, const char *what, unsigned long long done,
     return 1;
 }
 
-void progress_start(dpc_session *s)
+void progress_start(struct invocation *inv)
 {
     struct sigaction sa = {.sa_handler = on_interrupt};
+    meter = (struct meter){.start = now(), .terminal = isatty(2)};
+    dataset = inv->dataset;
+    question = inv->asked;
     sa.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&sa.sa_mask);
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
-    meter = (struct meter){.start = now(), .terminal = isatty(2)};
-    dpc_set_progress(s, tick, &meter);
+    dpc_dataset_progress(dataset, tick, &meter);
+    if (question)
+        dpc_question_progress(question, tick, &meter);
 }
 
 void progress_end(void)
 {
+    dataset = NULL;
+    question = NULL;
     if (meter.shown)
         fputs("\r\033[K", stderr);
 }

@@ -101,6 +101,7 @@ static void header(void)
 {
     header_side("OWNER", "The owner's:");
     header_side("ANALYST", "The analyst's:");
+    header_side("CALL", "Arguments of calls, in neither:");
     printf(" *\n");
 }
 
