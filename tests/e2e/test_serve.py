@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The service from outside: two analysts with budgets of their own ask at the
+same time with psql and psycopg2, a third name is rejected, budgets hold,
+statements do what PostgreSQL's would."""
+import os
+import re
+import sys
+import threading
+
+try:
+    import psycopg2
+except ImportError:  # Debian's package is for Debian's Python
+    if sys.executable != "/usr/bin/python3":
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+    print("skipped: psycopg2 is not installed")
+    sys.exit(77)
+
+from service import PASSWORD, Service
+
+BAD = []
+
+
+def check(ok, what, *more):
+    if not ok:
+        BAD.append(what)
+        print("FAILED:", what, *more)
+
+
+def number(text):
+    return int(re.search(r"-?\d+", text)[0])
+
+
+def sign_in(s):
+    p = s.psql("eve", "select 1")
+    q = s.psql("ann", "select 1", more="password=wrong")
+    check(p.returncode and q.returncode, "a stranger and a wrong password are rejected")
+    check(p.stderr.replace("eve", "ann") == q.stderr, "the same text for both", p.stderr, q.stderr)
+    check('password authentication failed for user "eve"' in p.stderr, "the text", p.stderr)
+    p = s.psql("ann", "select 1", more="dbname=secret")
+    check('database "secret" does not exist' in p.stderr, "another data set", p.stderr)
+
+
+def one_charge(s):
+    before = s.spent("ann")
+    p = s.psql("ann", "select count(*) from pat", "select count(*) from pat")
+    lines = p.stdout.split()
+    check(len(lines) == 2 and lines[0] == lines[1], "asked twice: the same number", p)
+    check(abs(number(lines[0]) - 1000) < 200, "it is about the count", lines)
+    check(p.stderr.count("NOTICE") == 1, "one notice", p.stderr)
+    check(re.search(r"charged epsilon 0.5; 95 % within \d+; remaining 4.5", p.stderr), "its text", p.stderr)
+    check(abs(s.spent("ann") - before - 0.5) < 1e-9, "charged once")
+    p = s.psql("ann", "begin", "select count(*) from pat where id < 10", "rollback", "show dpcount.last")
+    check(abs(s.spent("ann") - before - 1.0) < 1e-9, "a rollback refunds nothing", p)
+    check('"receipt"' in p.stdout, "SHOW dpcount.last", p.stdout)
+
+
+def free_quotes(s):
+    before = s.spent("ann")
+    p = s.psql("ann", *["explain select count(*) from pat where id > 5"] * 50)
+    check(p.returncode == 0 and "epsilon 0.5" in p.stdout, "EXPLAIN", p)
+    p = s.psql("ann", "explain (format json) select count(*) from pat")
+    check('"price": 0.5' in p.stdout, "EXPLAIN (FORMAT JSON)", p.stdout)
+    check(s.spent("ann") == before, "quotes are free")
+
+
+def one_string(s):
+    p = s.psql("ann", "SET dpcount.epsilon='0.5'; SET dpcount.error_columns=on; "
+               "select sex, count(*) as n from pat group by sex order by sex", options=["--csv"])
+    check(p.stdout.splitlines()[-2:] and p.stdout.splitlines()[-2].count(",") == 2, "error columns", p.stdout, p.stderr)
+    p = s.psql("ann", "set dpcount.error_columns = on; select sex, count(*) as n from pat group by sex order by 1",
+               options=["-P", "tuples_only=off"])
+    check("sex|n|n_error95" in p.stdout, "their names", p.stdout, p.stderr)
+
+
+def refusals(s):
+    cases = [("set dpcount.policy = 'x'", "42501"), ("set dpcount.public = 'pat'", "42501"),
+             ("set dpcount.epsilon = '7'", "22023"), ("set dpcount.epsilon = '0.001'", "22023"),
+             ("set dpcount.delta = '0.1'", "22023"), ("set nonsense = 1", "42704"),
+             ("select * from pat", "0A000"), ("delete from pat", "0A000"), ("copy pat to stdout", "0A000"),
+             ("explain analyze select count(*) from pat", "0A000"), ("selct 1", "42601"),
+             ("select count(*) from nope", "42P01"), ("select count(*) from pat where nope = 1", "42703"),
+             ("alter user bob password 'SCRAM-SHA-256$4096:x$y:z'", "42501"),
+             ("alter user ann password 'plain'", "22023"), ("create table t(a int)", "0A000"),
+             ("select count(*) from pat, pg_class", "0A000")]
+    before = s.spent("ann")
+    for sql, state in cases:
+        p = s.psql("ann", "\\set VERBOSITY verbose", sql)
+        check(f"ERROR:  {state}:" in p.stderr, f"{sql}: {state}", p.stderr)
+    p = s.psql("ann", "select count(*) from pat", env={"PGOPTIONS": "-c dpcount.public=pat"})
+    check("permission denied" in p.stderr, "PGOPTIONS", p.stderr)
+    p = s.psql("ann", "select count(*) as \"ü\" from pat; select count(*) from pat where ö = 1")
+    line = next((x for x in p.stderr.splitlines() if x.startswith("LINE")), "")
+    mark = next((x for x in p.stderr.splitlines() if x.strip() == "^"), "")
+    check(line and line[len(mark) - 1] == "ö", "the position, behind umlauts in a second statement", p.stderr)
+    check(s.spent("ann") - before < 0.51, "refusals cost nothing")
+
+
+def spend_off(s):
+    p = s.psql("ann", "set dpcount.spend = off; select count(*) from pat where id < 77")
+    check("would cost epsilon 0.5" in p.stderr, "spend off: the price", p.stderr)
+    p = s.psql("ann", "set dpcount.spend = off; select count(*) from pat")
+    check(number(p.stdout) and not p.stderr, "spend off: repeats are answered", p)
+    p = s.psql("ann", "set dpcount.max_epsilon = '0.1'; select count(*) from pat where id < 78")
+    check("more than dpcount.max_epsilon" in p.stderr, "max_epsilon", p.stderr)
+    p = s.psql("tom", "select count(*) from pat")
+    check("42501" in s.psql("tom", "\\set VERBOSITY verbose", "select count(*) from pat").stderr, "spend: off in the file", p)
+    p = s.psql("tom", "set dpcount.spend = on")
+    check("lets this user spend nothing" in p.stderr, "and no way around it", p.stderr)
+
+
+def with_psycopg2(s):
+    c = psycopg2.connect(s.uri("bob"))
+    cur = c.cursor()
+    cur.execute("select city, count(*) as n from pat join hos using (h) where born >= %s group by city order by city",
+                ("1950-01-01",))
+    rows = cur.fetchall()
+    check([r[0] for r in rows] == ["Bonn", "Köln"] and all(isinstance(r[1], int) for r in rows), "psycopg2", rows)
+    check([d[0] for d in cur.description] == ["city", "n"], "names of columns", cur.description)
+    named = c.cursor("parts")
+    named.itersize = 1
+    named.execute("select city, count(*) as n from pat join hos using (h) where born >= '1950-01-01' group by city order by city")
+    check(named.fetchall() == rows, "a named cursor: the same, stored answer")
+    c.rollback()
+    try:
+        for i in range(5):
+            cur.execute(f"select count(*) from pat where id < {i + 3}")
+            c.commit()
+        check(False, "bob's budget holds")
+    except psycopg2.Error as e:
+        check(e.pgcode == "53400", "bob's budget holds", e, e.pgcode)
+    c.close()
+    check(s.spent("bob") <= 1, "and no more was spent", s.spent("bob"))
+
+
+def at_the_same_time(s):
+    """ann with psql, cid with psycopg2, eight connections in all."""
+
+    def with_psql(i):
+        s.psql("ann2", f"select count(*) from pat where id > {i}")
+
+    def with_python(i):
+        c = psycopg2.connect(s.uri("cid"))
+        c.autocommit = True
+        c.cursor().execute(f"select count(*) from pat where id > {i}")
+        c.close()
+
+    threads = [threading.Thread(target=f, args=(i,)) for i in range(4) for f in (with_psql, with_python)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for name in ("ann2", "cid"):
+        check(abs(s.spent(name) - 2.0) < 1e-9, f"four charges of {name}", s.spent(name))
+    p = s.psql("cid", "select count(*) from dpcount.history")
+    check(p.stdout.strip() == "4", "a history of one's own", p)
+
+
+def log_is_discreet(s):
+    with open(s.log, encoding="utf-8") as f:
+        text = f.read()
+    check(PASSWORD not in text and "SCRAM-SHA-256$" not in text, "no password in the log")
+    answers = s.psql("ann", "select count(*) from pat").stdout.strip()
+    check(f'"{answers}"' not in text and f":{answers}," not in text, "no answer in the log")
+
+
+def main():
+    analysts = {"ann": "epsilon: 5", "bob": "epsilon: 1", "tom": ("epsilon: 1", ", spend: off"), "ann2": "epsilon: 3",
+                "cid": "epsilon: 3"}
+    with Service(analysts, dataset="    pace: none\n    workers: 2\n") as s:
+        sign_in(s)
+        one_charge(s)
+        free_quotes(s)
+        one_string(s)
+        refusals(s)
+        spend_off(s)
+        with_psycopg2(s)
+        at_the_same_time(s)
+        log_is_discreet(s)
+        check(s.stop() == 0, "ends with 0")
+        p = s.run("budget", "verify", "--ledger", s.path("state/hospital.ledger"))
+        check(p.returncode == 0, "the ledger is whole", p)
+    return 1 if BAD else 0
+
+
+sys.exit(main())
