@@ -5,7 +5,12 @@ pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(sqlite REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(pq REQUIRED IMPORTED_TARGET libpq)
+pkg_check_modules(edit REQUIRED IMPORTED_TARGET libedit)
+pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(openssl REQUIRED IMPORTED_TARGET openssl)
+pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 
 # Debian gives these no .pc file (or none that is complete).
 function(dpc_library name header lib)
