@@ -3,14 +3,15 @@
  *
  *     hospital_generate SCHEMA.sql FOLDER
  *
- * writes into FOLDER: hospital/{hos,pat,doc,patdoc}.csv and hospital.db with
- * at most three attending doctors per patient, and hospital-one/ and
+ * writes into FOLDER: hospital/{hos,pat,doc,patdoc,visit}.csv and hospital.db
+ * with at most three attending doctors per patient, and hospital-one/ and
  * hospital-one.db where each patient has the first of them only. The rows
  * come from a fixed seed, so that counts in the documentation stay true; both
  * forms are written from one pass over them.
  *
  * Shape: 40 hospitals in 8 states; doctors and patients crowd into the larger
- * hospitals; four of five doctors attend patients of their own hospital.
+ * hospitals; four of five doctors attend patients of their own hospital. Most
+ * patients have a handful of visits, a few come every other day.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,11 +23,14 @@
 #include <sqlite3.h>
 
 enum { N_HOS = 40, N_DOC = 450, N_PAT = 3200, MOST_DOCTORS = 3 };
+enum { MOST_VISITS = 180 };
 
 static const char *const states[] = {
     "California", "Florida", "Illinois",     "Indiana",
     "New York",   "Ohio",    "Pennsylvania", "Texas",
 };
+static const char *const wards[] = {"dialysis", "emergency", "surgery",
+                                    "ambulance"};
 static const char specialties[] = "OOCCEGNPS"; /* twice: more of them */
 
 struct database {
@@ -36,6 +40,7 @@ struct database {
     char sex[N_PAT];
     int pat_hos[N_PAT];
     int attends[N_PAT][MOST_DOCTORS]; /* -1: none */
+    int visits[N_PAT];
 };
 
 /* splitmix64: tiny and the same everywhere, which is all that is asked. */
@@ -89,6 +94,19 @@ static void assign_doctors(struct database *d, int pat, uint64_t *state)
     }
 }
 
+/* One in two hundred has dialysis, every other day or so. */
+static void invent_visits(struct database *d)
+{
+    uint64_t state = 2;
+    for (int i = 0; i < N_PAT; i++) {
+        d->visits[i] = below(&state, 4) + below(&state, 4);
+        if (below(&state, 20) == 0)
+            d->visits[i] += below(&state, 25);
+        if (below(&state, 200) == 0)
+            d->visits[i] = MOST_VISITS - below(&state, 60);
+    }
+}
+
 static void invent(struct database *d)
 {
     uint64_t state = 1;
@@ -104,6 +122,7 @@ static void invent(struct database *d)
         d->pat_hos[i] = pick_hospital(&state);
         assign_doctors(d, i, &state);
     }
+    invent_visits(d);
 }
 
 /* --- the two forms ------------------------------------------------------ */
@@ -114,7 +133,7 @@ struct out {
     bool failed;
 };
 
-/* One row of two or three fields; ids are numbers, `text` is not. */
+/* One row of two to four fields; ids are numbers, `text` is not. */
 static void row(struct out *o, const char *text, int text_at, const int *ids,
                 int n_ids)
 {
@@ -166,6 +185,20 @@ static void patdoc_rows(struct out *o, const struct database *d, int most)
                 row(o, NULL, 0, (int[]){i + 1, d->attends[i][j] + 1}, 2);
 }
 
+static void visit_rows(struct out *o, const struct database *d, int most)
+{
+    uint64_t state = 3;
+    int id = 0;
+    (void)most;
+    for (int i = 0; i < N_PAT; i++)
+        for (int j = 0; j < d->visits[i]; j++) {
+            int ward = d->visits[i] > 100 ? 0 : 1 + below(&state, 3);
+            int day = 1 + (d->visits[i] > 100 ? 2 * j + below(&state, 2)
+                                              : below(&state, 365));
+            row(o, wards[ward], 3, (int[]){++id, i + 1, day}, 3);
+        }
+}
+
 static const struct {
     const char *name, *header, *insert;
     void (*rows)(struct out *, const struct database *, int most);
@@ -174,6 +207,8 @@ static const struct {
     {"pat", "id,sex,hos", "INSERT INTO pat VALUES (?, ?, ?)", pat_rows},
     {"doc", "id,specialty,hos", "INSERT INTO doc VALUES (?, ?, ?)", doc_rows},
     {"patdoc", "pat,doc", "INSERT INTO patdoc VALUES (?, ?)", patdoc_rows},
+    {"visit", "id,pat,day,ward", "INSERT INTO visit VALUES (?, ?, ?, ?)",
+     visit_rows},
 };
 
 static bool write_table(size_t t, const char *folder, sqlite3 *db,

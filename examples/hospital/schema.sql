@@ -22,3 +22,10 @@ CREATE TABLE patdoc (               -- who attends whom
     doc INTEGER NOT NULL REFERENCES doc (id),
     PRIMARY KEY (pat, doc)
 );
+
+CREATE TABLE visit (                -- of a year
+    id   INTEGER PRIMARY KEY,
+    pat  INTEGER NOT NULL REFERENCES pat (id),
+    day  INTEGER NOT NULL,          -- 1 to 365
+    ward TEXT NOT NULL
+);

@@ -16,7 +16,7 @@ ask() { sqlite3 -batch "$1" "$2"; }
 "$made/hospital_generate" "$example/schema.sql" "$scratch"
 for name in hospital hospital-one; do
     diff -r "$scratch/$name" "$made/$name" || fail "$name differs from run to run"
-    for table in hos pat doc patdoc; do
+    for table in hos pat doc patdoc visit; do
         diff <(tail -n +2 "$made/$name/$table.csv" | sort) \
             <(sqlite3 -csv "$made/$name.db" "SELECT * FROM $table" | tr -d '"\r' | sort) ||
             fail "$name: $table differs between CSV and SQLite"

@@ -13,7 +13,7 @@ import tempfile
 DPCOUNT = os.path.join(os.environ["DPC_BUILD"], "dpcount")
 MADE = os.path.join(os.environ["DPC_BUILD"], "examples")
 EXAMPLE = os.path.join(os.environ["DPC_SOURCE"], "examples", "hospital")
-COLUMNS = {"hos": "id,loc", "pat": "id,sex,hos", "doc": "id,specialty,hos", "patdoc": "pat,doc"}
+COLUMNS = {"hos": "id,loc", "pat": "id,sex,hos", "doc": "id,specialty,hos", "patdoc": "pat,doc", "visit": "id,pat,day,ward"}
 
 # example: (policy, data, global sensitivity)
 EXAMPLES = {
@@ -82,6 +82,26 @@ def check_example(name, ledger):
     return answer["receipt"]
 
 
+def check_people(ledger):
+    """People are protected, not rows: whose results, and answers that are exact enough at a large price."""
+    policy = ["--policy", os.path.join(EXAMPLE, "policy-people.yaml")]
+    data = ["--db", f"{MADE}/hospital.db", *policy]
+    owners = {"visits": 1, "visits-by-state": 1, "treatments": 2}
+    for name, k in owners.items():
+        query = ["--query-file", os.path.join(EXAMPLE, "queries", name + ".sql")]
+        quote = ask("quote", *data, *query, "--epsilon", "1")
+        assert quote["entity"]["owners"] == k and "one doc or one pat, with all rows" in quote["guarantee"], quote
+        answer = ask("release", *data, *query, "--ledger", ledger, "--epsilon", "100")
+        assert answer["mechanism"] == "election" and answer["cut"] is True, answer
+        with open(query[1], encoding="utf-8") as f:
+            with sqlite3.connect(f"file:{MADE}/hospital.db?mode=ro", uri=True) as db:
+                want = db.execute(f.read()).fetchall()
+        got = [g["answer"] for g in answer["groups"]] if k == 1 and "groups" in answer else [answer["answer"]]
+        t = max(g["threshold"] for g in answer["groups"]) if "groups" in answer else answer["threshold"]
+        for n, w in zip(got, sorted(want)): # 25 scales of the noise, and a little that is cut
+            assert abs(n - w[-1]) < 1 + 25 * t / 60 + w[-1] / 10, f"{name}: {n}, not about {w}"
+
+
 def main():
     if not os.path.exists(DPCOUNT):
         print("skipped: the program is not built")
@@ -99,6 +119,9 @@ def main():
             receipts.append(check_example(name, ledger))
             shown = json.dumps(ask("budget", "show", "--ledger", ledger))
             assert '"spent": 1,' in shown, f"after a release at epsilon 1: {shown}"
+        ledger = os.path.join(d, "people")
+        ask("budget", "init", "--ledger", ledger, "--epsilon", "1000")
+        check_people(ledger)
         assert len(set(receipts)) == len(EXAMPLES), "a receipt was given twice"
     print("the examples hold")
     return 0
