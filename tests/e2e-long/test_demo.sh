@@ -9,7 +9,7 @@ fail() {
     exit 1
 }
 cd "$DPC_SOURCE"
-cp -r CMakeLists.txt CMakePresets.json VERSION demo cli cmake docs examples server \
+cp -r CMakeLists.txt CMakePresets.json VERSION demo cli cmake console docs examples server \
     include src tools "$scratch/"
 cd "$scratch"
 for run in first second; do

@@ -4,6 +4,7 @@ policy that is written and its edits, types of CSV columns, tables of counts,
 the history, views and virtual tables, and messages that say what to do."""
 import json
 import os
+import re
 import sqlite3
 import tempfile
 
@@ -26,7 +27,7 @@ def csv_types():
     os.mkdir("csv")
     write("csv/stay.csv", "id,from_day,to_day,urgent\n1,2024-01-01,2024-01-09,t\n2,2024-03-01,2024-03-02,f\n3,2024-02-28,,\n")
     long = "SELECT COUNT(*) FROM stay WHERE to_day - from_day > 3 AND urgent"
-    check("no types", "boolean" in str(count(long, "csv")), count(long, "csv"))
+    check("no types", 'type of column "to_day" is not declared' in str(count(long, "csv")), count(long, "csv"))
     policy = run("policy", "init", "--db", "csv")[1]
     line = next(x for x in policy.split("\n") if "columns:" in x)
     check("the policy declares the columns, and shows where types go",
@@ -52,7 +53,7 @@ def semicolons():
     check("commas in fields", count("SELECT COUNT(*) FROM p WHERE name = 'a,b,c' AND weight = 1", "sheet") == 1)
     check("decimal commas", count("SELECT COUNT(*) FROM p WHERE weight = '70,5'", "sheet") == 1)
     write("blank.txt", "1;2\n3;4\n5;6\n")
-    status, out, err = run("count", "--table", "t(a,b)=blank.txt", "SELECT COUNT(*) FROM t WHERE a + b > 5")
+    status, out, err = run("count", "--table", "t(a integer, b integer)=blank.txt", "SELECT COUNT(*) FROM t WHERE a + b > 5")
     check("no header", status == 0 and out == "2\n", out + err)
 
 
@@ -64,7 +65,13 @@ def policy_edits():
                      "INSERT INTO a VALUES (1, 1), (2, 1); INSERT INTO b VALUES (1); INSERT INTO ab VALUES (1, 1, 1), (2, 2, 1)")
     db.close()
     policy = run("policy", "init", "--db", "two.db")[1]
-    write("two.yaml", policy.replace("    # at_most:", "    at_most:").replace("    #   - {per", "      - {per"))
+    write("two.yaml", policy.replace("    # at_most:", "    at_most:").replace("    #   - {per", "      - {per").replace("k: K}", "k: 3}")
+          .replace("# budget: {epsilon: E, delta: D}", "budget: {epsilon: 10, delta: 1e-6}"))
+    check("no invented numbers", not re.search(r"(k|rows_at_most|epsilon|delta): [0-9]", policy), policy)
+    check("lookups are pointed out", policy.count("it refers to nothing") == 2, policy)
+    write("alone.yaml", policy)
+    status, out, err = run("quote", "--policy", "alone.yaml", "--epsilon", "1", "SELECT COUNT(*) FROM ab JOIN a ON a.id = ab.a WHERE v > 3")
+    check("quote with the policy alone", status == 0, out + err)
     status, out, err = run("check", "--db", "two.db", "--policy", "two.yaml")
     check("both bounds are read", status == 0 and "all 5 declared" in out, policy + out + err)
     status, out, err = run("budget", "init", "--ledger", "two.ledger", "--policy", "two.yaml")

@@ -175,11 +175,13 @@ def public(r):
             seen[secret] = type(seen[secret]).__name__
     for g in seen.get("groups") or []:
         g["answer"] = type(g["answer"]).__name__
-    error = seen.get("error") or {}
-    if error.get("basis") == "released":
-        seen["error"] = sorted(error)
-    if "detail" in error:
-        error["detail"] = error["detail"].split("Receipt")[0]
+    for key in ("error", "expected_error"):
+        error = seen.get(key) or {}
+        if error.get("basis") == "released":
+            seen[key] = sorted(error)
+    failure = seen.get("error")
+    if isinstance(failure, dict) and "detail" in failure:
+        failure["detail"] = failure["detail"].split("Receipt")[0]
     return r.returncode, json.dumps(seen, sort_keys=True), r.stderr
 
 

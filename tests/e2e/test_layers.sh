@@ -127,7 +127,7 @@ check_users() { # SOURCE
     local found
     found=$(cd "$1" && find cli examples ext console -name '*.[ch]' \
         2>/dev/null | xargs -r grep -nE '#[[:space:]]*include[[:space:]]*"' |
-        grep -vE '"(cli/)?[a-z_]+\.h"' || true)
+        grep -vE '"(cli/|serve/)?[a-z_]+\.h"' || true)
     found+=$(cd "$1" && for m in $(sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS); do
         find cli examples ext console -name '*.[ch]' 2>/dev/null |
             xargs -r grep -nE "#[[:space:]]*include[[:space:]]*[\"<](\.\./)*(src/)?$m/" || true

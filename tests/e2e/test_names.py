@@ -26,7 +26,7 @@ def check_loose(tmp):
     for query in SAME:
         number = db.execute(query.replace("DATE '", "'")).fetchone()[0]
         counts_as(number, "--db", tmp + "/a.db", query)
-        if "DATE" not in query:
+        if "DATE" not in query and "<" not in query: # files have no types
             counts_as(number, "--db", tmp + "/csv", query)
         if '"' not in query:
             counts_as(number, "--db", tmp + "/a.db", "--schema", schema, query)

@@ -83,6 +83,9 @@ for name in ("generalized-cauchy", "smooth-laplace"):
 a = release("--mechanism", "discrete-gaussian", "--delta", "1e-7", COUNT)[1]
 check("gaussian", a.get("mechanism") == "discrete-gaussian" and a["delta"] == 1e-7, str(a))
 status, a, _ = release("--public", "pat,visit,code", JOIN)
+check("not under another policy than the ledger's", status == 2 and a["error"]["code"] == "policy-changed", str(a))
+run("budget", "init", "--ledger", "open.ledger", "--epsilon", "1")
+status, a, _ = release("--public", "pat,visit,code", JOIN, ledger="open.ledger")
 check("public", status == 0 and a["answer"] == 900 and a["epsilon"] == 0 and a["receipt"] is None, str(a))
 
 # groups: every key, one price, l1 twice as large when rows are replaced
