@@ -171,8 +171,8 @@ static bool read_cells(struct wire_in *in, struct reply *out)
 {
     out->n_rows = wire_get32(in);
     size_t n = out->n_rows * out->n_columns;
-    if (in->bad || n > in->n) /* a cell takes a byte at least */
-        return false;
+    if (in->bad || n > in->n || (out->n_rows && !out->n_columns))
+        return false; /* a cell takes a byte at least */
     out->cells = calloc(n + 1, sizeof *out->cells);
     if (!out->cells)
         return false;

@@ -48,6 +48,10 @@ enum status answer_read(struct arena *a, struct str text, struct answer *out,
 enum status answer_key_values(struct arena *a, struct str key,
                               const enum type *types, size_t n,
                               struct value *out, struct err *err) WARN_UNUSED;
+/* The same for all keys that were found, one after the other. */
+enum status release_key_values(const struct released *r,
+                               const struct value **out,
+                               struct err *err) WARN_UNUSED;
 
 /* Keys that are found are shown up to these limits, in the order of the keys;
  * both are applied to what passed the threshold. */

@@ -174,6 +174,17 @@ static enum status evaluate(struct release *r, struct str *out, struct err *err)
     return s;
 }
 
+/* What the worker says is an answer to this question, and nothing else: it has
+ * rows and may be broken, and what is stored is shown for ever. */
+static enum status check_answer(struct release *r, const struct released *x,
+                                struct str text, struct err *err)
+{
+    struct released y = *x;
+    y.answer = (struct answer){0};
+    TRY(answer_read(&r->p.arena, text, &y.answer, err));
+    return release_fits(&y, err);
+}
+
 static enum status commit(struct release *r, struct str answers, struct sb *out,
                           struct err *err)
 {
@@ -189,11 +200,14 @@ static enum status commit(struct release *r, struct str answers, struct sb *out,
         struct str text = bytes_str(&from);
         if (from.failed)
             return too_little(err);
+        TRY(check_answer(r, x, text, err));
         if (release_charged(x))
             texts[n++] = text;
         bytes_put_str(out, x->answer.receipt);
         bytes_put_str(out, text);
     }
+    if (from.left.n)
+        return err_set(err, E_CHILD, "the evaluation gave too much");
     const struct ledger_head *head = ledger_hold_head(r->hold);
     bytes_put_str(out, (struct str){(const char *)head, sizeof *head});
     if (out->failed)
@@ -201,22 +215,30 @@ static enum status commit(struct release *r, struct str answers, struct sb *out,
     return ledger_commit(r->hold, texts, err);
 }
 
+/* PRIVACY: that the ledger is locked or cannot be written is the ledger's word,
+ * of a commit. A worker that says so is a worker that failed. */
+static enum status answered(struct release *r, struct str *out, struct err *err)
+{
+    struct str answers;
+    struct sb b;
+    sb_init(&b, &r->p.arena);
+    bool found = evaluate(r, &answers, err) == OK;
+    moment_wait(r); /* the ledger tells when the commit was */
+    if (!found)
+        return E_CHILD;
+    TRY(commit(r, answers, &b, err));
+    *out = sb_view(&b);
+    return OK;
+}
+
 /* PRIVACY: nothing is uncharged behind the hold, nothing is drawn before. */
 static enum status held(struct release *r, struct str *out, struct err *err)
 {
     struct err why;
-    struct str answers;
-    struct sb b;
-    sb_init(&b, &r->p.arena);
     log_engine(r);
-    enum status s = evaluate(r, &answers, &why);
-    moment_wait(r); /* the ledger tells when the commit was */
+    enum status s = answered(r, out, &why);
     if (s == OK)
-        s = commit(r, answers, &b, &why);
-    if (s == OK) {
-        *out = sb_view(&b);
         return OK;
-    }
     release_log(r, &why);
     if (s == E_LEDGER_IO || s == E_LOCKED) {
         *err = why;

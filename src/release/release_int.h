@@ -56,6 +56,8 @@ enum status release_open_ledger(struct release *r, struct err *err) WARN_UNUSED;
 /* Takes what the ledger has stored, and answers that no private row can
  * change: sets `done`. */
 enum status release_known(struct release *r, struct err *err) WARN_UNUSED;
+/* Is x->answer, which somebody else wrote, one to this question? E_LEDGER. */
+enum status release_fits(const struct released *x, struct err *err) WARN_UNUSED;
 /* Is anything left to count, and to pay? */
 bool release_left(const struct release *r);
 bool release_costs(const struct release *r);

@@ -415,8 +415,8 @@ static void keep_answers(const struct released *x, size_t n,
     result_set_table(out, t);
 }
 
-static enum status found_values(const struct released *r,
-                                const struct value **out, struct err *err)
+enum status release_key_values(const struct released *r,
+                               const struct value **out, struct err *err)
 {
     struct arena *a = &r->c->q->p->arena;
     size_t n = r->c->keys.n_cols;
@@ -451,7 +451,7 @@ static enum status make_table(struct prepared *p, const struct released *x,
                                  x[i].c->q->scale,
                                  x[i].c->q->average};
         if (k->found)
-            TRY(found_values(&x[i], &t[i].keys, err));
+            TRY(release_key_values(&x[i], &t[i].keys, err));
     }
     return answer_table_make(&p->arena, &p->after, x[0].c->keys.n_cols, t,
                              p->n_counts, out, err);

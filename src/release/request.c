@@ -275,6 +275,23 @@ static size_t n_thresholds(const struct released *x)
     return !c->elected ? 0 : each ? x->answer.numbers.n : 1;
 }
 
+/* Found keys have the values that the question asks for. */
+static enum status keys_fit(const struct released *x, struct err *err)
+{
+    const struct value *vals;
+    return x->c->keys.found ? release_key_values(x, &vals, err) : OK;
+}
+
+enum status release_fits(const struct released *x, struct err *err)
+{
+    const struct answer *y = &x->answer;
+    if (y->numbers.n != n_answers(x) || (y->keys.n && !x->c->keys.found) ||
+        y->thresholds.n != n_thresholds(x))
+        return err_set(err, E_LEDGER,
+                       "the ledger holds an answer to another question");
+    return keys_fit(x, err);
+}
+
 static enum status stored_answer(struct release *r, struct released *x,
                                  struct err *err)
 {
@@ -286,11 +303,7 @@ static enum status stored_answer(struct release *r, struct released *x,
     if (!found.answer.p)
         return OK;
     TRY(answer_read(&r->p.arena, found.answer, &x->answer, err));
-    if (x->answer.numbers.n != n_answers(x) ||
-        (x->answer.keys.n && !x->c->keys.found) ||
-        x->answer.thresholds.n != n_thresholds(x))
-        return err_set(err, E_LEDGER,
-                       "the ledger holds an answer to another question");
+    TRY(release_fits(x, err));
     x->answer.receipt = found.receipt;
     x->answer.as_of = found.as_of;
     x->answer.repeated = true;

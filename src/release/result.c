@@ -217,8 +217,17 @@ static void take_columns(struct result *r, struct bytes *b)
         struct result_column c = {.name = bytes_str(b)};
         c.type = (enum type)bytes_u64(b);
         c.role = (enum result_role)bytes_u64(b);
+        b->failed |= c.type > T_UUID || c.role > RESULT_ERROR || !c.name.p;
         add_column(r, c);
     }
+}
+
+/* As many cells as rows and columns; a product of foreign numbers may wrap. */
+static bool is_table(const struct result *r)
+{
+    size_t n = r->columns.n;
+    return n ? r->cells.n % n == 0 && r->cells.n / n == r->n_rows
+             : !r->n_rows && !r->cells.n;
 }
 
 enum status result_read(struct result *r, struct str bytes, struct err *err)
@@ -235,7 +244,6 @@ enum status result_read(struct result *r, struct str bytes, struct err *err)
     take_list(r, &b, &r->guarantees);
     take_list(r, &b, &r->receipts);
     r->repeated = bytes_u64(&b);
-    bool whole =
-        !b.failed && !b.left.n && r->cells.n == r->n_rows * r->columns.n;
+    bool whole = !b.failed && !b.left.n && is_table(r);
     return whole ? OK : err_internal(err, "a result that is not whole");
 }
