@@ -434,7 +434,8 @@ static void name_cte(struct cat_printer *p, struct cat_cte *c,
 {
     c->columns = cat_take(p, q->n * sizeof *c->columns);
     c->n = q->n;
-    memcpy(c->columns, q->columns, q->n * sizeof *c->columns);
+    if (q->n) /* SELECT may have no columns at all */
+        memcpy(c->columns, q->columns, q->n * sizeof *c->columns);
     if (json_array_size(names) > q->n)
         cat_fail(p, "42P10", -1, "WITH query \"%s\" has too many names",
                  c->name);
