@@ -21,6 +21,7 @@
 #include "entity/score.h"
 #include "instances.h"
 #include "noise/elect.h"
+#include "harness/plain.h"
 
 static void must(enum status st, const struct err *err)
 {
@@ -166,18 +167,22 @@ static void open_voting(struct voting *v, struct pack *p, unsigned k,
 static double draw_once(struct voting *v, struct pack *p, struct entropy *rng)
 {
     struct pack_interval at;
-    struct secret_rat m;
+    struct secret_scale m;
     struct err err;
     unsigned j;
     mpz_t out;
-    must(elect_draw_lazily(&v->e, &v->lazy, rng, &j, &err), &err);
+    must(elect_draw_lazily(a_hold(), &v->e, &v->lazy, rng, &j, &err), &err);
     must(pack_value(p, v->e.grid[j], &at, &err), &err);
     mpz_init(out);
-    secret_rat_init(&m);
-    pack_middle(&at, m.hidden_);
-    must(elect_answer(&v->e, j, &m, rng, out, &err), &err);
+    secret_scale_init(&m);
+    mpq_t middle;
+    mpq_init(middle);
+    pack_middle(&at, middle);
+    secret_scale_set(&m, middle);
+    mpq_clear(middle);
+    must(elect_answer(a_hold(), &v->e, j, &m, rng, out, &err), &err);
     double answer = mpz_get_d(out);
-    secret_rat_fini(&m);
+    secret_scale_fini(&m);
     mpz_clear(out);
     return answer;
 }

@@ -19,6 +19,7 @@
 
 #include "join/join.h"
 #include "source/source.h"
+#include "base/open_count.h"
 
 enum { MOST_RULES = 16 };
 
@@ -87,9 +88,9 @@ static u128 ask_max(struct server *s, struct rule *r, aset f)
 
 static u128 ask_count(struct server *s, struct rule *r)
 {
-    u128 v;
-    check(s, join_count(r->j, &v, &s->err), "join_count");
-    return v;
+    struct secret_count n;
+    check(s, join_count(r->j, &n, &s->err), "join_count");
+    return secret_count_open(&n);
 }
 
 static u128 ask(struct server *s, struct rule *r, char what, aset f)

@@ -155,6 +155,16 @@ static enum status add_tuple(void *ctx, const struct value *key, u128 count,
     return OK;
 }
 
+static enum status weigh_public(void *ctx, const struct value *key, u128 count,
+                                struct err *err)
+{
+    struct contrib *x = ctx;
+    (void)key;
+    (void)err;
+    x->weight[0] = count;
+    return OK;
+}
+
 /* No private table: one result without owner that weighs the count. */
 static enum status count_public(struct contrib *x, struct join *j,
                                 struct err *err)
@@ -163,7 +173,8 @@ static enum status count_public(struct contrib *x, struct join *j,
     x->ids[0] = PACK_NONE;
     x->answer[0] = x->group[0] = 0;
     x->n = 1;
-    return join_count(j, &x->weight[0], err);
+    x->weight[0] = 0;
+    return join_list_groups(j, weigh_public, x, err);
 }
 
 static void set_input(struct contrib *x, u128 floor)

@@ -220,11 +220,11 @@ static enum status count_keys(struct grouping *g, const struct value *keys)
 }
 
 enum status join_count_groups(struct join *j, const struct value *keys,
-                              size_t n_keys, u128 *out, struct err *err)
+                              size_t n_keys, struct secret_count *out,
+                              struct err *err)
 {
     struct arena a;
-    struct grouping g = {
-        .j = j, .a = &a, .n_keys = n_keys, .out = out, .err = err};
+    struct grouping g = {.j = j, .a = &a, .n_keys = n_keys, .err = err};
     bool none = j->q->unsat;
     if (j->q->weight.on)
         return err_internal(err, "join_count_groups: sums are listed");
@@ -232,12 +232,16 @@ enum status join_count_groups(struct join *j, const struct value *keys,
         none = none || !j->atoms[i].rel->n;
     if (none) {
         for (size_t i = 0; i < n_keys; i++)
-            out[i] = 0;
+            out[i] = secret_count_of(0);
         return OK;
     }
     list_vars(&g);
     arena_init(&a, j->mem);
-    enum status s = count_keys(&g, keys);
+    a.wipe = true;
+    g.out = NEWS(&a, u128, n_keys + 1);
+    enum status s = g.out ? count_keys(&g, keys) : err_nomem(err);
+    for (size_t i = 0; s == OK && i < n_keys; i++)
+        out[i] = secret_count_of(g.out[i]);
     arena_fini(&a);
     return s;
 }

@@ -225,14 +225,17 @@ enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
     return f ? ask(j, &k, out, err) : OK;
 }
 
-enum status join_count(struct join *j, u128 *out, struct err *err)
+enum status join_count(struct join *j, struct secret_count *out,
+                       struct err *err)
 {
-    *out = 0;
+    u128 n = 0;
+    *out = secret_count_of(0);
     if (j->q->unsat)
         return OK;
-    TRY(join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), out, err));
+    TRY(join_max(j, aset_first_n(j->q->n_atoms), 0, cq_free(j->q), &n, err));
     if (j->q->weight.on && !cq_weight_var(j->q))
-        *out = count_mul(*out, cq_weight_most(j->q));
+        n = count_mul(n, cq_weight_most(j->q));
+    *out = secret_count_of(n);
     return OK;
 }
 

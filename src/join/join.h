@@ -1,6 +1,8 @@
 /*
  * The join engine: counts, grouped maxima and distinct counts of conjunctive
- * queries over a store. Knows nothing of privacy. One engine for all queries.
+ * queries over a store. Knows nothing of privacy, but that what it counts is
+ * sealed: maxima and lists are for those who compute further (sens, entity,
+ * trees), counts for those who draw. One engine for all queries.
  *
  *   join_open   encodes the values of each variable as dense ids (order
  *               preserving), applies each atom's constants, repeated
@@ -13,6 +15,7 @@
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
 
+#include "base/secret_count.h"
 #include "cq/cq.h"
 #include "store/store.h"
 
@@ -72,12 +75,13 @@ enum status join_max_exact(struct join *j, aset f, vset boundary, vset outs,
 
 /* The count of the whole query: distinct values of its outputs, or the sum of
  * what they weigh. */
-enum status join_count(struct join *j, u128 *out, struct err *err) WARN_UNUSED;
+enum status join_count(struct join *j, struct secret_count *out,
+                       struct err *err) WARN_UNUSED;
 
 /* GROUP BY: one count for each key, keys given (zero where absent). keys:
  * n_keys rows of q->n_group values. Not with a weight: sums are listed. */
 enum status join_count_groups(struct join *j, const struct value *keys,
-                              size_t n_keys, u128 *out,
+                              size_t n_keys, struct secret_count *out,
                               struct err *err) WARN_UNUSED;
 
 /* GROUP BY: calls `each` for every key that occurs, with its count (never 0)

@@ -8,6 +8,8 @@
  * of the anchor).
  */
 #include "ledger/charge.h"
+
+#include <string.h>
 #include "ledger/queue.h"
 
 static struct str decimal(struct arena *a, mpq_srcptr v, bool up)
@@ -372,4 +374,39 @@ size_t ledger_hold_counts(const struct ledger_hold *h)
 const struct ledger_head *ledger_hold_head(const struct ledger_hold *h)
 {
     return &h->head;
+}
+
+void ledger_hold_write(struct sb *b, const struct ledger_hold *h)
+{
+    bytes_put_str(b, h->dataset);
+    bytes_put_u64(b, (uint64_t)h->number);
+    bytes_put_str(b, (struct str){(const char *)&h->head, sizeof h->head});
+    bytes_put_u64(b, h->n);
+    for (size_t i = 0; i < h->n; i++)
+        bytes_put_str(b, h->receipts[i]);
+}
+
+/* PRIVACY: without a number and a receipt nothing was held. */
+enum status ledger_hold_read(struct bytes *b, struct ledger_hold **out,
+                             struct err *err)
+{
+    struct ledger_hold *h = NEW(b->arena, struct ledger_hold);
+    if (!h)
+        return err_nomem(err);
+    h->dataset = bytes_str(b);
+    h->number = (int64_t)bytes_u64(b);
+    struct str head = bytes_str(b);
+    h->n = bytes_count(b, sizeof(uint64_t));
+    h->receipts = NEWS(b->arena, struct str, h->n + 1);
+    bool whole = h->receipts && head.n == sizeof h->head;
+    if (whole)
+        memcpy(&h->head, head.p, head.n);
+    for (size_t i = 0; whole && i < h->n; i++) {
+        h->receipts[i] = bytes_str(b);
+        whole = h->receipts[i].n > 0;
+    }
+    *out = h;
+    return whole && !b->failed && h->n && h->number > 0
+               ? OK
+               : err_internal(err, "a hold that is none");
 }

@@ -29,6 +29,7 @@
 #define LEDGER_LEDGER_H
 
 #include <gmp.h>
+#include "base/bytes.h"
 #include "base/sha256.h"
 #include "num/rat.h"
 
@@ -168,6 +169,11 @@ enum status ledger_on_its_way(struct ledger *l, struct arena *a,
 struct str ledger_hold_receipt(const struct ledger_hold *h, size_t i);
 uint64_t ledger_hold_number(const struct ledger_hold *h);
 size_t ledger_hold_counts(const struct ledger_hold *h);
+/* For the process that draws: a hold as bytes, and back. What was read proves
+ * the hold to a draw; only the process that holds can commit or lock. */
+void ledger_hold_write(struct sb *b, const struct ledger_hold *h);
+enum status ledger_hold_read(struct bytes *b, struct ledger_hold **out,
+                             struct err *err) WARN_UNUSED;
 /* Of the event that made the hold. */
 const struct ledger_head *ledger_hold_head(const struct ledger_hold *h);
 /* Have all earlier questions of the data set ended? Locks those whose process

@@ -9,7 +9,7 @@
 #include "noise/sampler.h"
 
 #include "num/iv.h"
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 struct arsinh {
     unsigned long k;

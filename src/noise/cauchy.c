@@ -9,7 +9,7 @@
  */
 #include "noise/sampler.h"
 
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 struct cauchy {
     struct lazy x, w; /* raw uniforms, refined together */

@@ -5,7 +5,7 @@
  */
 #include "noise/sampler.h"
 
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 /* floor(E t / s) for E exponential with mean 1, in law: U + tV with U below t
  * kept with probability exp(-U/t) and V geometric with ratio 1/e. */

@@ -64,9 +64,9 @@ void elect_divisor(const struct election *e, unsigned j, mpq_t out);
 void elect_exponent(const struct election *e, const mpq_t *scores, unsigned j,
                     mpq_t out);
 /* Elects; scores: n secret numbers. */
-enum status elect_draw(const struct election *e, const mpq_t *scores,
-                       struct entropy *rng, unsigned *out,
-                       struct err *err) WARN_UNUSED;
+enum status elect_draw(const struct ledger_hold *hold, const struct election *e,
+                       const mpq_t *scores, struct entropy *rng, unsigned *out,
+                       struct err *err) NEEDS_HOLD;
 
 /*
  * The same law where scores of the smallest thresholds are not known: grid
@@ -80,9 +80,10 @@ struct elect_lazy {
     enum status (*ask)(void *ctx, unsigned j, mpq_t out, struct err *err);
     void *ctx;
 };
-enum status elect_draw_lazily(const struct election *e,
+enum status elect_draw_lazily(const struct ledger_hold *hold,
+                              const struct election *e,
                               const struct elect_lazy *s, struct entropy *rng,
-                              unsigned *out, struct err *err) WARN_UNUSED;
+                              unsigned *out, struct err *err) NEEDS_HOLD;
 /* Is each below `known` elected with a probability below e^-10 at most, if j
  * scores at least least[j]? For speed alone. */
 bool elect_enough(const struct election *e, const mpq_t *scores, unsigned known,
@@ -101,9 +102,10 @@ enum status elect_key_threshold(const struct election *e, unsigned j,
                                 mpq_srcptr delta, mpz_t out,
                                 struct err *err) WARN_UNUSED;
 /* value: m(T) as above. */
-enum status elect_answer(const struct election *e, unsigned j,
-                         const struct secret_rat *value, struct entropy *rng,
-                         mpz_t out, struct err *err) WARN_UNUSED;
+enum status elect_answer(const struct ledger_hold *hold,
+                         const struct election *e, unsigned j,
+                         const struct secret_scale *value, struct entropy *rng,
+                         mpz_t out, struct err *err) NEEDS_HOLD;
 /*
  * For its share of the price. one owner: the number of entities with more than
  * T, plus noise; several: m(2T) - m(T), which is at most what was cut, plus
@@ -112,9 +114,10 @@ enum status elect_answer(const struct election *e, unsigned j,
 bool elect_tells_lost(const struct election *e);
 enum status elect_lost_noise(const struct election *e, unsigned j,
                              struct noise *out, struct err *err) WARN_UNUSED;
-enum status elect_lost(const struct election *e, unsigned j,
-                       const struct secret_rat *value, struct entropy *rng,
-                       mpz_t out, struct err *err) WARN_UNUSED;
+enum status elect_lost(const struct ledger_hold *hold, const struct election *e,
+                       unsigned j, const struct secret_scale *value,
+                       struct entropy *rng, mpz_t out,
+                       struct err *err) NEEDS_HOLD;
 
 /* For display: quantiles of the noise of the answer at j, rounding and the
  * inexactness of the truncated value included. What was cut is not. */

@@ -16,7 +16,7 @@
 #include "noise/elect.h"
 
 #include "noise/random_bits.h"
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 /* With random bytes more tries are needed with probability below 2^-1000. */
 enum { TRIES_MAX = 1 << 17, ENOUGH = 10 };
@@ -178,10 +178,12 @@ static enum status reject(const struct ballot *b, struct entropy *rng,
     return draw_stuck(&d);
 }
 
-enum status elect_draw_lazily(const struct election *e,
+enum status elect_draw_lazily(const struct ledger_hold *hold,
+                              const struct election *e,
                               const struct elect_lazy *s, struct entropy *rng,
                               unsigned *out, struct err *err)
 {
+    (void)hold; /* the caller has it: see noise.h */
     struct ballot b;
     struct draw d;
     if (s->known >= e->n)
@@ -195,69 +197,39 @@ enum status elect_draw_lazily(const struct election *e,
     return st;
 }
 
-enum status elect_draw(const struct election *e, const mpq_t *scores,
-                       struct entropy *rng, unsigned *out, struct err *err)
+enum status elect_draw(const struct ledger_hold *hold, const struct election *e,
+                       const mpq_t *scores, struct entropy *rng, unsigned *out,
+                       struct err *err)
 {
     struct elect_lazy all = {.scores = scores};
-    return elect_draw_lazily(e, &all, rng, out, err);
+    return elect_draw_lazily(hold, e, &all, rng, out, err);
 }
 
-/* floor(by v + 1/2) */
-static void round_times(mpq_srcptr v, unsigned long by, mpz_t out)
-{
-    mpz_t den;
-    mpz_init(den);
-    mpz_mul_ui(out, mpq_numref(v), 2 * by);
-    mpz_add(out, out, mpq_denref(v));
-    mpz_mul_2exp(den, mpq_denref(v), 1);
-    mpz_fdiv_q(out, out, den);
-    mpz_wipe_clear(den);
-}
-
-/* PRIVACY: rounded to the lattice first, because the noise is calibrated to
- * whole steps of it; then noise; then rounded to whole numbers, which costs
- * nothing. */
-static enum status add_noise(const struct noise *n, unsigned lattice,
-                             const struct secret_rat *value,
-                             struct entropy *rng, mpz_t out, struct err *err)
-{
-    struct secret_int v;
-    mpq_t noisy;
-    secret_int_init(&v);
-    mpq_init(noisy);
-    round_times(secret_rat_open(value), lattice, v.hidden_);
-    enum status st = noise_answer(n, &v, NULL, rng, out, err);
-    mpz_set(mpq_numref(noisy), out);
-    mpz_set_ui(mpq_denref(noisy), lattice);
-    mpq_canonicalize(noisy);
-    round_times(noisy, 1, out);
-    mpq_clear(noisy);
-    secret_int_fini(&v);
-    return st;
-}
-
-enum status elect_answer(const struct election *e, unsigned j,
-                         const struct secret_rat *value, struct entropy *rng,
+enum status elect_answer(const struct ledger_hold *hold,
+                         const struct election *e, unsigned j,
+                         const struct secret_scale *value, struct entropy *rng,
                          mpz_t out, struct err *err)
 {
     struct noise n;
     noise_init(&n);
     enum status st = elect_noise(e, j, &n, err);
     if (st == OK)
-        st = add_noise(&n, elect_lattice(e), value, rng, out, err);
+        st = noise_answer_rational(hold, &n, elect_lattice(e), value, rng, out,
+                                   err);
     noise_fini(&n);
     return st;
 }
 
-enum status elect_lost(const struct election *e, unsigned j,
-                       const struct secret_rat *value, struct entropy *rng,
-                       mpz_t out, struct err *err)
+enum status elect_lost(const struct ledger_hold *hold, const struct election *e,
+                       unsigned j, const struct secret_scale *value,
+                       struct entropy *rng, mpz_t out, struct err *err)
 {
     struct noise n;
     noise_init(&n);
     enum status st = elect_lost_noise(e, j, &n, err);
     if (st == OK)
-        st = add_noise(&n, elect_lattice(e), value, rng, out, err);
+        st = noise_answer_rational(hold, &n, elect_lattice(e), value, rng, out,
+                                   err);
     noise_fini(&n);
     return st;
 }

@@ -1,7 +1,7 @@
 /* The refining loop of inverse-survival sampling: see inverse.h. */
 #include "noise/inverse.h"
 
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 static const struct inverse *inverse_of(enum noise_kind kind)
 {

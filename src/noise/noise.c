@@ -16,7 +16,7 @@
 
 #include "noise/inverse.h"
 #include "noise/sampler.h"
-#include "num/secret.h"
+#include "num/open_scale.h"
 
 /* S is at least 2^-64, and known to 2^-384 where it has too many digits. */
 enum { SCALE_LEAST_BITS = 64, SCALE_DIGITS = 384 };
@@ -91,6 +91,19 @@ void noise_clamp_scale(mpq_t s)
     if (mpq_cmp(s, end) > 0)
         mpq_set(s, end);
     mpq_clear(end);
+}
+
+void noise_scale_times(struct secret_scale *s, mpq_srcptr factor)
+{
+    mpq_t v;
+    mpq_init(v);
+    mpq_set(v, secret_scale_open(s));
+    if (!mpq_sgn(v))
+        mpq_set_ui(v, 1, 1);
+    mpq_mul(v, v, factor);
+    noise_clamp_scale(v);
+    secret_scale_set(s, v);
+    mpq_wipe_clear(v);
 }
 
 /* Between the ends, of at most NOISE_SCALE_BITS bits: GMP and MPFR abort when
@@ -183,16 +196,57 @@ enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
     return st;
 }
 
-enum status noise_answer(const struct noise *n, const struct secret_int *count,
-                         const struct secret_rat *s, struct entropy *rng,
+enum status noise_answer(const struct ledger_hold *hold, const struct noise *n,
+                         const struct secret_count *count,
+                         const struct secret_scale *s, struct entropy *rng,
                          mpz_t out, struct err *err)
 {
-    mpz_t noise;
-    mpz_init(noise);
+    mpz_t noise, v;
+    (void)hold; /* the caller has it: see noise.h */
+    mpz_inits(noise, v, NULL);
     enum status st =
-        noise_draw(n, s ? secret_rat_open(s) : NULL, rng, noise, err);
+        noise_draw(n, s ? secret_scale_open(s) : NULL, rng, noise, err);
+    secret_scale_of_count(count, v);
     if (st == OK)
-        mpz_add(out, secret_int_open(count), noise);
+        mpz_add(out, v, noise);
     mpz_wipe_clear(noise);
+    mpz_wipe_clear(v);
+    return st;
+}
+
+/* floor(by v + 1/2) */
+static void round_times(mpq_srcptr v, unsigned long by, mpz_t out)
+{
+    mpz_t den;
+    mpz_init(den);
+    mpz_mul_ui(out, mpq_numref(v), 2 * by);
+    mpz_add(out, out, mpq_denref(v));
+    mpz_mul_2exp(den, mpq_denref(v), 1);
+    mpz_fdiv_q(out, out, den);
+    mpz_wipe_clear(den);
+}
+
+/* PRIVACY: rounded to the lattice first, because the noise is calibrated to
+ * whole steps of it; then noise; then rounded to whole numbers, which costs
+ * nothing. */
+enum status noise_answer_rational(const struct ledger_hold *hold,
+                                  const struct noise *n, unsigned lattice,
+                                  const struct secret_scale *value,
+                                  struct entropy *rng, mpz_t out,
+                                  struct err *err)
+{
+    mpz_t v;
+    mpq_t noisy;
+    (void)hold;
+    mpz_init(v);
+    mpq_init(noisy);
+    round_times(secret_scale_open(value), lattice, v);
+    enum status st = noise_draw(n, NULL, rng, out, err);
+    mpz_add(mpq_numref(noisy), v, out);
+    mpz_set_ui(mpq_denref(noisy), lattice);
+    mpq_canonicalize(noisy);
+    round_times(noisy, 1, out);
+    mpq_clear(noisy);
+    mpz_wipe_clear(v);
     return st;
 }

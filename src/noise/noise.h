@@ -9,7 +9,7 @@
 
 #include <gmp.h>
 #include "num/rat.h"
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 /* Larger parameters are refused (E_VALUE): GMP aborts when memory is out, so
  * nothing that could ask for much memory gets that far. */
@@ -119,6 +119,9 @@ void noise_choose_beta_groups(const struct guarantee *g, unsigned degree,
 /* s := min(max(s, 2^-64), COUNT_MOST). PRIVACY: whatever the data, S is a
  * number that a draw takes; smoothness and P1 stay (PROOF.md, claim 9). */
 void noise_clamp_scale(mpq_t s);
+/* s := factor * s, clamped as above. PRIVACY: S is smooth, so it is 0 for all
+ * private rows or for none (an empty public table); 1 stands in its place. */
+void noise_scale_times(struct secret_scale *s, mpq_srcptr factor);
 /* One draw, rounded to an integer. `s`: the smooth sensitivity (> 0) for
  * smooth kinds, else NULL; it is clamped as above. Fails with E_ENTROPY or
  * E_NOMEM only: no size of S is refused. */
@@ -126,11 +129,27 @@ struct entropy;
 enum status noise_draw(const struct noise *n, mpq_srcptr s, struct entropy *rng,
                        mpz_t out, struct err *err) WARN_UNUSED;
 
-/* The answer of a release, count + noise: the one place where the secrets are
- * opened for an analyst. `s` as in noise_draw. */
-enum status noise_answer(const struct noise *n, const struct secret_int *count,
-                         const struct secret_rat *s, struct entropy *rng,
-                         mpz_t out, struct err *err) WARN_UNUSED;
+/*
+ * PRIVACY: what ledger_hold returned (ledger/ledger.h), and nothing else makes
+ * one: the proof that the question is paid for, which every function that draws
+ * from secrets demands. Nobody here looks into it.
+ */
+struct ledger_hold;
+#define NEEDS_HOLD __attribute__((nonnull(1), warn_unused_result))
+
+/* The answer of a release, count + noise: the one place where a count is opened
+ * for an analyst. `s` as in noise_draw. */
+enum status noise_answer(const struct ledger_hold *hold, const struct noise *n,
+                         const struct secret_count *count,
+                         const struct secret_scale *s, struct entropy *rng,
+                         mpz_t out, struct err *err) NEEDS_HOLD;
+/* The same for a rational: rounded to the nearest multiple of 1/lattice, for
+ * whose steps the noise is, then noise, then rounded to a whole number. */
+enum status noise_answer_rational(const struct ledger_hold *hold,
+                                  const struct noise *n, unsigned lattice,
+                                  const struct secret_scale *value,
+                                  struct entropy *rng, mpz_t out,
+                                  struct err *err) NEEDS_HOLD;
 
 /*
  * A differentially private estimate of S, by a draw of its own: the total price
@@ -143,11 +162,12 @@ enum status noise_answer(const struct noise *n, const struct secret_int *count,
 struct scale_estimate {
     double middle, upper; /* display */
 };
-enum status noise_release_scale(const struct noise *n,
-                                const struct secret_rat *s, mpq_srcptr epsilon2,
-                                mpq_srcptr miss, struct entropy *rng,
-                                struct scale_estimate *out,
-                                struct err *err) WARN_UNUSED;
+enum status noise_release_scale(const struct ledger_hold *hold,
+                                const struct noise *n,
+                                const struct secret_scale *s,
+                                mpq_srcptr epsilon2, mpq_srcptr miss,
+                                struct entropy *rng, struct scale_estimate *out,
+                                struct err *err) NEEDS_HOLD;
 
 /* For display: standard deviation and P(|noise| <= q) quantiles, in units of
  * 1 for global, of S for smooth kinds. */

@@ -1,7 +1,7 @@
 /* Exact random objects from random bytes: see random_bits.h. */
 #include "noise/random_bits.h"
 
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 void draw_begin(struct draw *d, struct entropy *rng, struct err *err)
 {

@@ -12,7 +12,7 @@
  */
 #include "noise/sampler.h"
 
-#include "num/secret.h"
+#include "num/secret_scale.h"
 
 struct rational {
     unsigned long m;

@@ -12,7 +12,7 @@
 #include "noise/calibrate.h"
 #include "noise/sampler.h"
 #include "num/iv.h"
-#include "num/secret.h"
+#include "num/open_scale.h"
 
 enum { STEPS = 16 };
 
@@ -92,12 +92,15 @@ static double grid_value(mpz_srcptr steps, mpq_srcptr beta) /* display */
     return out;
 }
 
-enum status noise_release_scale(const struct noise *n,
-                                const struct secret_rat *s, mpq_srcptr epsilon2,
-                                mpq_srcptr miss, struct entropy *rng,
-                                struct scale_estimate *out, struct err *err)
+enum status noise_release_scale(const struct ledger_hold *hold,
+                                const struct noise *n,
+                                const struct secret_scale *s,
+                                mpq_srcptr epsilon2, mpq_srcptr miss,
+                                struct entropy *rng, struct scale_estimate *out,
+                                struct err *err)
 {
-    if (!n->smooth || mpq_sgn(secret_rat_open(s)) <= 0)
+    (void)hold; /* the caller has it: see noise.h */
+    if (!n->smooth || mpq_sgn(secret_scale_open(s)) <= 0)
         return err_internal(err, "noise_release_scale");
     TRY(noise_check_parameter(epsilon2, "the epsilon of the error bar", err));
     TRY(noise_check_parameter(miss, "the failure probability", err));
@@ -106,7 +109,7 @@ enum status noise_release_scale(const struct noise *n,
     struct draw d;
     mpz_inits(index, x, NULL);
     mpq_inits(scale, within, NULL);
-    mpq_set(within, secret_rat_open(s));
+    mpq_set(within, secret_scale_open(s));
     noise_clamp_scale(within);
     mpq_set_ui(scale, STEPS, 1);
     mpq_div(scale, scale, epsilon2);

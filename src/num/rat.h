@@ -2,7 +2,7 @@
  * Exact numbers: rationals from decimal strings and back (GMP). Privacy
  * parameters never pass through a double. Secret numbers (exact counts,
  * sensitivities, scales) travel in wrapper types that do not convert by
- * accident: num/secret.h.
+ * accident: num/secret_scale.h.
  */
 #ifndef NUM_RAT_H
 #define NUM_RAT_H

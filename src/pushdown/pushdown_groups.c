@@ -266,18 +266,21 @@ static enum status answer_component(struct groups *s, const struct ask *ask)
 }
 
 enum status pushdown_groups(struct pushdown *c, const struct value *keys,
-                            size_t n_keys, u128 *out, struct err *err)
+                            size_t n_keys, struct secret_count *out,
+                            struct err *err)
 {
     const struct cq *q = c->q;
-    struct groups s = {c, keys, n_keys, out, NULL, NULL, err};
+    struct groups s = {c, keys, n_keys, NULL, NULL, NULL, err};
     struct arena a;
     arena_init(&a, c->src->mem);
     a.wipe = true;
+    s.out = NEWS(&a, u128, n_keys + 1);
     s.found = NEWS(&a, u128, n_keys + 1);
     s.asked = NEWS(&a, bool, n_keys + 1);
-    enum status st = s.found && s.asked ? OK : store_nomem(c->src->mem, err);
+    enum status st =
+        s.out && s.found && s.asked ? OK : store_nomem(c->src->mem, err);
     for (size_t k = 0; st == OK && k < n_keys; k++)
-        out[k] = !q->unsat && key_possible(&s, k);
+        s.out[k] = !q->unsat && key_possible(&s, k);
     struct ask left = {.atoms = aset_first_n(q->n_atoms), .outs = cq_free(q)};
     for (uint32_t i = 0; i < q->n_group; i++)
         if (q->outs[i].kind == TERM_VAR)
@@ -287,6 +290,8 @@ enum status pushdown_groups(struct pushdown *c, const struct value *keys,
         st = answer_component(&s, &one);
         arena_fini(&c->scratch);
     }
+    for (size_t k = 0; st == OK && k < n_keys; k++)
+        out[k] = secret_count_of(s.out[k]);
     arena_fini(&a);
     return st;
 }

@@ -16,8 +16,8 @@ static enum status plan_counts(struct release *r, struct released *x,
     const struct choice *c = &x->c->choice;
     struct count *q = x->c->q;
     size_t n = q->query->n_group ? x->c->keys.n : 1;
-    struct secret_rat s;
-    u128 *counts = NEWS(&r->p.arena, u128, n + 1);
+    struct secret_scale s;
+    struct secret_count *counts = NEWS(&r->p.arena, struct secret_count, n + 1);
     if (!counts)
         return err_nomem(err);
     if (c->noise.smooth)
@@ -25,10 +25,10 @@ static enum status plan_counts(struct release *r, struct released *x,
     TRY(evaluate_counts(q, &r->data, e, &x->c->keys, counts, err));
     if (!c->noise.smooth)
         return OK;
-    secret_rat_init(&s);
+    secret_scale_init(&s);
     enum status st =
         evaluate_smooth(q, e, c->beta, NULL, c->factor, &s, NULL, err);
-    secret_rat_fini(&s);
+    secret_scale_fini(&s);
     return st;
 }
 

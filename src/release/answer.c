@@ -349,8 +349,9 @@ static double within(const struct choice *c, double s) /* display */
     return c->most == U128_INF ? s : fmin(s, (double)c->most * factor);
 }
 
-enum status answer_estimate_error(const struct choice *c,
-                                  const struct secret_rat *s,
+enum status answer_estimate_error(const struct ledger_hold *hold,
+                                  const struct choice *c,
+                                  const struct secret_scale *s,
                                   struct entropy *rng, struct answer *out,
                                   struct err *err)
 {
@@ -360,8 +361,8 @@ enum status answer_estimate_error(const struct choice *c,
     mpq_set_ui(miss, 1, 25);
     enum status st;
     do /* as in draw.c */
-        st = noise_release_scale(&c->noise, s, c->error_epsilon, miss, rng, &e,
-                                 err);
+        st = noise_release_scale(hold, &c->noise, s, c->error_epsilon, miss,
+                                 rng, &e, err);
     while (st == E_ENTROPY);
     out->has_error = out->released = st == OK;
     out->p50 = ceil(c->error.p50 * within(c, e.middle));

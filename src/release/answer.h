@@ -30,6 +30,8 @@ struct released {
     const struct priced *c;
     struct ledger_request request;
     struct answer answer;
+    /* Of what is drawn; NULL: nothing is paid (yet), so nothing can be. */
+    const struct ledger_hold *hold;
     bool done; /* stored, or no row can change it: not paid, not drawn */
 };
 
@@ -64,8 +66,9 @@ enum status answer_elected_error(const struct choice *c, struct answer *out,
                                  struct err *err) WARN_UNUSED;
 /* A private estimate of ln S, and from it of the error. PRIVACY: spends
  * c->error_epsilon. `s` is the one that the noise has, smooth for c->beta. */
-enum status answer_estimate_error(const struct choice *c,
-                                  const struct secret_rat *s,
+enum status answer_estimate_error(const struct ledger_hold *hold,
+                                  const struct choice *c,
+                                  const struct secret_scale *s,
                                   struct entropy *rng, struct answer *out,
                                   struct err *err) WARN_UNUSED;
 

@@ -15,34 +15,31 @@ enum status release_push_number(struct arena *a, str_list *to, mpz_srcptr v,
     return VEC_PUSH(a, to, str_of(text)) ? OK : err_nomem(err);
 }
 
-static enum status draw_number(const struct choice *c, u128 count,
-                               const struct secret_rat *s, struct entropy *rng,
-                               mpz_t out, struct err *err)
+/* PRIVACY: by the hold, or not at all; where no private row is counted there is
+ * nothing to pay. A draw that gives up is drawn again, never an outcome. */
+static enum status draw_number(const struct released *r,
+                               const struct secret_count *count,
+                               const struct secret_scale *s,
+                               struct entropy *rng, mpz_t out, struct err *err)
 {
-    struct secret_int n;
-    secret_int_init(&n);
-    if (c->is_signed)
-        secret_int_set_signed(&n, count);
-    else
-        secret_int_set_u128(&n, count);
-    enum status st = OK;
+    const struct choice *c = &r->c->choice;
     if (c->exact)
-        mpz_set(out, secret_int_open(&n));
-    else /* PRIVACY: a draw that gives up is drawn again, never an outcome */
-        do
-            st = noise_answer(&c->noise, &n, s, rng, out, err);
-        while (st == E_ENTROPY);
-    secret_int_fini(&n);
+        return release_public_number(c, count, out, err);
+    enum status st;
+    do
+        st = noise_answer(r->hold, &c->noise, count, s, rng, out, err);
+    while (st == E_ENTROPY);
     return st;
 }
 
-static enum status draw_one(struct arena *a, struct released *r, u128 count,
-                            const struct secret_rat *s, struct entropy *rng,
+static enum status draw_one(struct arena *a, struct released *r,
+                            const struct secret_count *count,
+                            const struct secret_scale *s, struct entropy *rng,
                             struct err *err)
 {
     mpz_t out;
     mpz_init(out);
-    enum status st = draw_number(&r->c->choice, count, s, rng, out, err);
+    enum status st = draw_number(r, count, s, rng, out, err);
     if (st == OK)
         st = release_push_number(a, &r->answer.numbers, out, err);
     mpz_clear(out);
@@ -113,7 +110,7 @@ static enum status draw_found(struct released *r, const struct found_keys *keys,
         if (i % KEYS_PER_POLL == 0)
             st = in_time(p->session, err);
         if (st == OK)
-            st = draw_number(c, k->count, NULL, rng, out, err);
+            st = draw_number(r, &k->count, NULL, rng, out, err);
         if (st != OK || (c->thresholded && mpz_cmp(out, c->threshold) < 0))
             continue;
         st = release_show_key(r, k->vals, out, err);
@@ -142,8 +139,8 @@ static enum status draw_keys(struct released *r, struct evaluated *data,
 
 /* Everything secret is computed before the first random bit is used. */
 static enum status draw_counts(struct released *r, const struct engine *e,
-                               const u128 *counts, size_t n,
-                               struct secret_rat *s, struct entropy *rng,
+                               const struct secret_count *counts, size_t n,
+                               struct secret_scale *s, struct entropy *rng,
                                struct err *err)
 {
     const struct choice *c = &r->c->choice;
@@ -153,11 +150,11 @@ static enum status draw_counts(struct released *r, const struct engine *e,
         TRY(evaluate_smooth(r->c->q, e, c->beta, NULL, c->factor, s, NULL,
                             err));
     for (size_t i = 0; i < n; i++)
-        TRY(draw_one(a, r, counts[i], smooth ? s : NULL, rng, err));
+        TRY(draw_one(a, r, &counts[i], smooth ? s : NULL, rng, err));
     if (!smooth)
         answer_public_error(c, &r->answer);
     else if (estimate)
-        TRY(answer_estimate_error(c, s, rng, &r->answer, err));
+        TRY(answer_estimate_error(r->hold, c, s, rng, &r->answer, err));
     return OK;
 }
 
@@ -167,16 +164,17 @@ static enum status count_and_draw(struct released *r, struct evaluated *data,
 {
     struct count *q = r->c->q;
     size_t n = q->query->n_group ? r->c->keys.n : 1;
-    struct secret_rat s;
-    u128 *counts = NEWS(&q->p->arena, u128, n + 1);
+    struct secret_scale s;
+    struct secret_count *counts =
+        NEWS(&q->p->arena, struct secret_count, n + 1);
     if (!counts)
         return err_nomem(err);
     if (r->c->choice.noise.smooth)
         TRY(evaluate_prepare(q, e, err));
     TRY(evaluate_counts(q, data, e, &r->c->keys, counts, err));
-    secret_rat_init(&s);
+    secret_scale_init(&s);
     enum status st = draw_counts(r, e, counts, n, &s, rng, err);
-    secret_rat_fini(&s);
+    secret_scale_fini(&s);
     return st;
 }
 
@@ -197,6 +195,9 @@ static enum status draw_left(struct release *r, struct entropy *rng,
         struct released *x = &r->counts[i];
         if (x->done)
             continue;
+        x->hold = release_charged(x) ? r->hold : NULL;
+        if (release_charged(x) && !x->hold)
+            return err_internal(err, "a draw without a hold");
         TRY(x->c->choice.elected ? release_draw_entity(x, &r->data, rng, err)
             : x->c->keys.found   ? draw_keys(x, &r->data, rng, err)
                                  : draw_public(x, &r->data, rng, err));

@@ -38,7 +38,7 @@ void release_voting_init(struct voting *v, struct released *r,
         mpq_inits(v->score[j], v->least[j], v->divisor[j], NULL);
     for (unsigned j = 0; j < v->e->n; j++)
         elect_divisor(v->e, j, v->divisor[j]);
-    secret_rat_init(&v->m);
+    secret_scale_init(&v->m);
     mpz_init(v->out);
 }
 
@@ -51,7 +51,7 @@ void release_voting_fini(struct voting *v)
         mpq_wipe_clear(v->least[j]);
         mpq_clear(v->divisor[j]);
     }
-    secret_rat_fini(&v->m);
+    secret_scale_fini(&v->m);
     mpz_wipe_clear(v->out);
 }
 
@@ -131,7 +131,7 @@ static enum status draw_threshold(struct voting *v, unsigned *out,
     TRY(weigh(v, &s.known, err));
     enum status st;
     do /* PRIVACY: a draw that gives up is drawn again, never an outcome */
-        st = elect_draw_lazily(v->e, &s, v->rng, out, err);
+        st = elect_draw_lazily(v->r->hold, v->e, &s, v->rng, out, err);
     while (st == E_ENTROPY);
     return st;
 }
@@ -177,15 +177,19 @@ static enum status lost_at(struct voting *v, uint64_t t, mpq_t out,
 enum status release_elected_number(struct voting *v, unsigned j,
                                    struct err *err)
 {
-    TRY(value_at(v, v->e->grid[j], v->m.hidden_, err));
-    return release_add_noise(v, j, err);
+    mpq_t m;
+    mpq_init(m);
+    enum status st = value_at(v, v->e->grid[j], m, err);
+    secret_scale_set(&v->m, m);
+    mpq_wipe_clear(m);
+    return st == OK ? release_add_noise(v, j, err) : st;
 }
 
 enum status release_add_noise(struct voting *v, unsigned j, struct err *err)
 {
     enum status st;
     do
-        st = elect_answer(v->e, j, &v->m, v->rng, v->out, err);
+        st = elect_answer(v->r->hold, v->e, j, &v->m, v->rng, v->out, err);
     while (st == E_ENTROPY);
     return st;
 }
@@ -197,6 +201,16 @@ static enum status push_u64(struct arena *a, str_list *to, uint64_t v,
     return text.p && VEC_PUSH(a, to, text) ? OK : err_nomem(err);
 }
 
+static enum status keep_lost(struct voting *v, uint64_t t, struct err *err)
+{
+    mpq_t lost;
+    mpq_init(lost);
+    enum status st = lost_at(v, t, lost, err);
+    secret_scale_set(&v->m, lost);
+    mpq_wipe_clear(lost);
+    return st;
+}
+
 enum status release_elected_facts(struct voting *v, unsigned j, struct err *err)
 {
     struct arena *a = &v->r->c->q->p->arena;
@@ -204,10 +218,10 @@ enum status release_elected_facts(struct voting *v, unsigned j, struct err *err)
     TRY(push_u64(a, &x->thresholds, v->e->grid[j], err));
     if (!elect_tells_lost(v->e))
         return OK;
-    TRY(lost_at(v, v->e->grid[j], v->m.hidden_, err));
+    TRY(keep_lost(v, v->e->grid[j], err));
     enum status st;
     do
-        st = elect_lost(v->e, j, &v->m, v->rng, v->out, err);
+        st = elect_lost(v->r->hold, v->e, j, &v->m, v->rng, v->out, err);
     while (st == E_ENTROPY);
     TRY(st);
     return release_push_number(a, &x->lost, v->out, err);

@@ -179,8 +179,8 @@ static enum status draw_sum(struct grouped *x, unsigned j, uint32_t i,
     if (x->k->found && !value)
         return OK;
     TRY(in_time(x, err));
-    mpz_set_u128(mpq_numref(v->m.hidden_), value);
-    mpz_set_ui(mpq_denref(v->m.hidden_), 1);
+    struct secret_count left = secret_count_of(value);
+    secret_scale_set_count(&v->m, &left);
     TRY(release_add_noise(v, j, err));
     TRY(passes(x, j, &pass, err));
     return pass ? show(x, i, err) : OK;

@@ -323,7 +323,8 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
     return join_open(&p->session->mem, q, e->store, &opt, &out->join, err);
 }
 
-enum status evaluate_count(const struct engine *e, u128 *out, struct err *err)
+enum status evaluate_count(const struct engine *e, struct secret_count *out,
+                           struct err *err)
 {
     return e->counter ? pushdown_count(e->counter, out, err)
                       : join_count(e->join, out, err);
@@ -390,8 +391,8 @@ enum status evaluate_sens(struct count *q, const struct engine *e,
 }
 
 static enum status group_counts(const struct engine *e,
-                                const struct group_keys *k, u128 *out,
-                                struct err *err)
+                                const struct group_keys *k,
+                                struct secret_count *out, struct err *err)
 {
     return e->counter ? pushdown_groups(e->counter, k->vals, k->n, out, err)
                       : join_count_groups(e->join, k->vals, k->n, out, err);
@@ -399,21 +400,18 @@ static enum status group_counts(const struct engine *e,
 
 /* PRIVACY: each at C, so that all of them together are never further apart than
  * COUNT_MOST, which S is clamped at (sens/PROOF.md, 2a). */
-static void clamp_counts(const struct count *q, u128 *counts, size_t n)
+static void clamp_counts(const struct count *q, struct secret_count *counts,
+                         size_t n)
 {
     bool is_signed = tree_is_signed(q->tree);
     u128 most = count_limit(n, is_signed);
-    for (size_t i = 0; i < n; i++) {
-        bool below = is_signed && counts[i] >> 127;
-        u128 size = below ? -counts[i] : counts[i];
-        size = size < most ? size : most;
-        counts[i] = below ? -size : size;
-    }
+    for (size_t i = 0; i < n; i++)
+        secret_count_clamp(&counts[i], most, is_signed);
 }
 
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
-                            u128 *out, struct err *err)
+                            struct secret_count *out, struct err *err)
 {
     struct engine grouped;
     if (q->tree) {
@@ -486,7 +484,7 @@ static enum status add_found(void *ctx, const struct value *key, u128 count,
                              struct err *err)
 {
     struct finding *f = ctx;
-    struct found_key x = {NULL, count};
+    struct found_key x = {NULL, secret_count_of(count)};
     TRY(evaluate_key(f->q, f->k, f->a, key, &x.vals, err));
     if (!x.vals)
         return OK;
@@ -533,16 +531,11 @@ enum status evaluate_found(struct count *q, struct evaluated *data,
 
 /* --- sensitivity ---------------------------------------------------------- */
 
-/* PRIVACY: S is smooth, so it is 0 for all private rows or for none (an empty
- * public table); any constant will do in its place. Clamped after the factor:
- * no S is too small or too large for a draw. */
-static void keep_scale(mpq_t s, mpq_srcptr factor, struct secret_rat *out)
+static void keep_scale(const struct secret_scale *s, mpq_srcptr factor,
+                       struct secret_scale *out)
 {
-    if (!mpq_sgn(s))
-        mpq_set_ui(s, 1, 1);
-    mpq_mul(s, s, factor);
-    noise_clamp_scale(s);
-    secret_rat_set(out, s);
+    secret_scale_copy(out, s);
+    noise_scale_times(out, factor);
 }
 
 static struct sens_options
@@ -566,16 +559,16 @@ enum status evaluate_admit(struct count *q, mpq_srcptr beta,
 
 enum status evaluate_smooth(struct count *q, const struct engine *e,
                             mpq_srcptr beta, mpq_srcptr error_beta,
-                            mpq_srcptr factor, struct secret_rat *out,
-                            struct secret_rat *out_error, struct err *err)
+                            mpq_srcptr factor, struct secret_scale *out,
+                            struct secret_scale *out_error, struct err *err)
 {
     struct sens s = {0};
     struct sens_options opt = smooth_options(q, beta, error_beta);
     enum status st = evaluate_sens(q, e, &opt, &s, err);
     if (st == OK)
-        keep_scale(s.s, factor, out);
+        keep_scale(&s.s, factor, out);
     if (st == OK && error_beta)
-        keep_scale(s.second, factor, out_error);
+        keep_scale(&s.second, factor, out_error);
     sens_fini(&s);
     return st;
 }

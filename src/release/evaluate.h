@@ -8,7 +8,7 @@
 
 #include "join/join.h"
 #include "noise/noise.h"
-#include "num/secret.h"
+#include "num/secret_scale.h"
 #include "release/group_keys.h"
 #include "release/prepare.h"
 #include "sens/sens.h"
@@ -56,7 +56,7 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
                           struct err *err) WARN_UNUSED;
 void engine_close(struct engine *e);
 
-enum status evaluate_count(const struct engine *e, u128 *out,
+enum status evaluate_count(const struct engine *e, struct secret_count *out,
                            struct err *err) WARN_UNUSED;
 /* The residuals will be asked for, and the count: a database computes them
  * together. `e` was opened with q->normal, here and below. */
@@ -70,10 +70,11 @@ enum status evaluate_sens(struct count *q, const struct engine *e,
  * two's complement of 128 bits. */
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
-                            u128 *out, struct err *err) WARN_UNUSED;
+                            struct secret_count *out,
+                            struct err *err) WARN_UNUSED;
 /* The same for a tree (tree_count.c); embedded engine only. */
 enum status evaluate_tree(struct count *q, struct evaluated *data,
-                          const struct group_keys *k, u128 *out,
+                          const struct group_keys *k, struct secret_count *out,
                           struct err *err) WARN_UNUSED;
 enum status
 evaluate_tree_groups(struct count *q, struct evaluated *data,
@@ -98,7 +99,7 @@ enum status evaluate_fragile(void *ctx, size_t part, aset f, vset boundary,
  * than the set does. */
 struct found_key {
     struct value *vals;
-    u128 count;
+    struct secret_count count;
 };
 struct found_keys {
     VEC(struct found_key) list;
@@ -122,8 +123,8 @@ enum status evaluate_admit(struct count *q, mpq_srcptr beta,
  * error_beta unless it is NULL. */
 enum status evaluate_smooth(struct count *q, const struct engine *e,
                             mpq_srcptr beta, mpq_srcptr error_beta,
-                            mpq_srcptr factor, struct secret_rat *out,
-                            struct secret_rat *out_error,
+                            mpq_srcptr factor, struct secret_scale *out,
+                            struct secret_scale *out_error,
                             struct err *err) WARN_UNUSED;
 
 /* --- constraints ---------------------------------------------------------- */

@@ -109,6 +109,11 @@ enum status release_draw(struct release *r, struct err *err) WARN_UNUSED;
 enum status release_draw_entity(struct released *r, struct evaluated *data,
                                 struct entropy *rng,
                                 struct err *err) WARN_UNUSED;
+/* public_number.c: a count that no private row changes. E_INTERNAL for any
+ * other choice. */
+enum status release_public_number(const struct choice *c,
+                                  const struct secret_count *count, mpz_t out,
+                                  struct err *err) WARN_UNUSED;
 /* A key that passed the threshold; only the first so many are kept. */
 enum status release_show_key(struct released *r, struct value *key,
                              mpz_srcptr number, struct err *err) WARN_UNUSED;

@@ -80,6 +80,7 @@ static enum status write_job(struct release *r, const struct child_limits *l,
         bytes_put_str(b, w->columns);
         bytes_put_str(b, w->catalogue);
     }
+    ledger_hold_write(b, r->hold);
     option_write(b, &r->session->opt);
     bytes_put_str(b, r->p.text);
     bytes_put_u64(b, (uint64_t)r->p.today);
@@ -372,6 +373,7 @@ static enum status same_law(struct release *r, struct bytes *b, struct err *err)
 static enum status read_question(struct release *r, struct bytes *b,
                                  struct err *err)
 {
+    TRY(ledger_hold_read(b, &r->hold, err));
     TRY(option_read(&r->session->opt, b, err));
     struct str text = bytes_str(b);
     r->p.epsilon = r->session->opt.epsilon;

@@ -400,7 +400,7 @@ static u128 total_of(const struct tree_group *g)
 }
 
 static enum status read_keys(struct tree_run *r, const struct group_keys *k,
-                             u128 *out, struct err *err)
+                             struct secret_count *out, struct err *err)
 {
     size_t n_cols = k->n_cols, n = n_cols ? k->n : 1;
     const struct value **at = NEWS(r->a, const struct value *, n_cols + 1);
@@ -412,13 +412,14 @@ static enum status read_keys(struct tree_run *r, const struct group_keys *k,
             at[c] = &k->vals[i * n_cols + c];
         TRY(key_bytes(r->a, at, n_cols, &bytes, err));
         uint64_t *place = map_find(&r->tally->map, bytes);
-        out[i] = place ? total_of(&r->tally->groups.p[*place]) : 0;
+        out[i] =
+            secret_count_of(place ? total_of(&r->tally->groups.p[*place]) : 0);
     }
     return OK;
 }
 
 enum status evaluate_tree(struct count *q, struct evaluated *data,
-                          const struct group_keys *k, u128 *out,
+                          const struct group_keys *k, struct secret_count *out,
                           struct err *err)
 {
     struct arena a;

@@ -22,7 +22,7 @@ struct voting {
     struct entropy *rng;
     mpq_t score[ELECT_GRID_MAX], least[ELECT_GRID_MAX];
     mpq_t divisor[ELECT_GRID_MAX];
-    struct secret_rat m;
+    struct secret_scale m;
     mpz_t out; /* the last number that was drawn */
 };
 

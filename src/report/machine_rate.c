@@ -90,7 +90,7 @@ static enum status count_steps(struct rate *r, struct store *st,
         .cancelled = time_is_up, .ctx = r, .steady = order_of, .steady_ctx = r};
     struct join *j = NULL;
     struct err why;
-    u128 count;
+    struct secret_count count;
     r->until = seconds_now() + 3600; /* display */
     TRY(join_open(&r->session->mem, r->q, st, &opt, &j, err));
     double start = seconds_now(); /* display */

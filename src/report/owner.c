@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/open_count.h"
 #include "report/analysis.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
@@ -31,7 +32,8 @@ static void json_groups(const struct group_keys *k, const struct str *numbers,
 }
 
 /* Numbers as texts, for the table of the whole. */
-static enum status number_texts(struct arena *a, const u128 *counts, size_t n,
+static enum status number_texts(struct arena *a,
+                                const struct secret_count *counts, size_t n,
                                 bool is_signed, struct table_count *out,
                                 struct err *err)
 {
@@ -39,7 +41,7 @@ static enum status number_texts(struct arena *a, const u128 *counts, size_t n,
     if (!texts)
         return err_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        texts[i] = answer_units(a, counts[i], is_signed);
+        texts[i] = answer_units(a, secret_count_open(&counts[i]), is_signed);
         if (!texts[i].p)
             return err_nomem(err);
     }
@@ -52,7 +54,7 @@ static enum status number_texts(struct arena *a, const u128 *counts, size_t n,
 /* The counts of all keys: those declared, or all that occur. */
 static enum status group_counts(struct count *q, struct evaluated *data,
                                 const struct engine *e, struct group_keys *k,
-                                u128 **out, struct err *err)
+                                struct secret_count **out, struct err *err)
 {
     struct arena *a = &q->p->arena;
     struct found_keys found = {0};
@@ -61,7 +63,7 @@ static enum status group_counts(struct count *q, struct evaluated *data,
         k->n = found.list.n;
         k->vals = NEWS(a, struct value, k->n * k->n_cols + 1);
     }
-    *out = NEWS(a, u128, k->n + 1);
+    *out = NEWS(a, struct secret_count, k->n + 1);
     if (!*out || (k->found && !k->vals))
         return err_nomem(err);
     if (!k->found)
@@ -75,14 +77,14 @@ static enum status group_counts(struct count *q, struct evaluated *data,
 }
 
 /* Says so if a number is what counts are clamped at. */
-static void tell_clamped(const u128 *counts, size_t n, bool found,
-                         bool is_signed, struct json *j,
+static void tell_clamped(const struct secret_count *counts, size_t n,
+                         bool found, bool is_signed, struct json *j,
                          struct table_count *out)
 {
     u128 most = count_limit(found ? 1 : n, is_signed);
     for (size_t i = 0; i < n && !out->clamped; i++) {
-        bool below = is_signed && counts[i] >> 127;
-        out->clamped = (below ? -counts[i] : counts[i]) >= most;
+        u128 v = secret_count_open(&counts[i]);
+        out->clamped = (is_signed && v >> 127 ? -v : v) >= most;
     }
     if (!out->clamped)
         return;
@@ -95,7 +97,7 @@ static enum status count_it(struct count *q, struct evaluated *data,
                             struct json *j, struct table_count *out,
                             struct err *err)
 {
-    u128 total = 0, *counts = &total;
+    struct secret_count total, *counts = &total;
     struct arena *a = &q->p->arena;
     if (k->n_cols)
         TRY(group_counts(q, data, e, k, &counts, err));

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "num/secret.h"
+#include "num/open_scale.h"
 #include "release/answer.h"
 #include "release/evaluate.h"
 #include "report/report.h"
@@ -339,7 +339,7 @@ static enum status data_p95(struct prepared *p, const struct priced *c,
 {
     struct evaluated data = {0};
     struct engine e;
-    struct secret_rat s;
+    struct secret_scale s;
     *out = c->choice.exact ? 0 : ceil(c->choice.error.p95);
     if (c->choice.exact || !c->choice.noise.smooth)
         return OK;
@@ -347,12 +347,12 @@ static enum status data_p95(struct prepared *p, const struct priced *c,
     if (st == OK)
         st = evaluate_open(p, &data, c->q->normal, &e, err);
     if (st == OK) {
-        secret_rat_init(&s);
+        secret_scale_init(&s);
         st = evaluate_smooth(c->q, &e, c->choice.beta, NULL, c->choice.factor,
                              &s, NULL, err);
         if (st == OK)
-            *out = ceil(c->choice.error.p95 * mpq_get_d(secret_rat_open(&s)));
-        secret_rat_fini(&s);
+            *out = ceil(c->choice.error.p95 * mpq_get_d(secret_scale_open(&s)));
+        secret_scale_fini(&s);
         engine_close(&e);
     }
     evaluated_fini(&data);

@@ -1,6 +1,7 @@
 /* OWNER: every sensitivity measure on this instance, as JSON and text. */
 #include <math.h>
 
+#include "base/open_count.h"
 #include "num/rat.h"
 #include "report/analysis.h"
 #include "release/answer.h"
@@ -145,8 +146,8 @@ static void json_seconds(struct json *j, const struct sens *s, double load)
 /* The exact number, in units. */
 static struct str total_text(const struct count *q, const struct sens *s)
 {
-    struct str t =
-        answer_units(&q->p->arena, s->count, tree_is_signed(q->tree));
+    struct str t = answer_units(&q->p->arena, secret_count_open(&s->count),
+                                tree_is_signed(q->tree));
     return t.p ? t : STR("0");
 }
 
@@ -277,6 +278,15 @@ static enum status add_count(void *ctx, const struct value *key, u128 count,
     return OK;
 }
 
+static enum status count_groups(struct count *q, struct evaluated *data,
+                                struct secret_count *out, struct err *err)
+{
+    u128 sum = 0;
+    TRY(evaluate_tree_groups(q, data, add_count, &sum, err));
+    *out = secret_count_of(sum);
+    return OK;
+}
+
 static enum status compute(struct count *q, mpq_srcptr beta,
                            struct evaluated *data, struct sens *s,
                            struct engine_parts *parts, struct err *err)
@@ -293,9 +303,8 @@ static enum status compute(struct count *q, mpq_srcptr beta,
     enum status st = evaluate_sens(q, &e, &opt, s, err);
     note_parts(&e, parts);
     if (st == OK && q->tree)
-        st = q->query->n_group
-                 ? evaluate_tree_groups(q, data, add_count, &s->count, err)
-                 : evaluate_tree(q, data, &all, &s->count, err);
+        st = q->query->n_group ? count_groups(q, data, &s->count, err)
+                               : evaluate_tree(q, data, &all, &s->count, err);
     engine_close(&e);
     return st;
 }
@@ -306,17 +315,18 @@ static enum status entity_sensitivity(struct count *q, struct evaluated *data,
                                       struct err *err)
 {
     struct engine e;
-    u128 count = 0;
+    struct secret_count secret;
     enum status st = OK;
     if (q->tree) {
-        st = evaluate_tree_groups(q, data, add_count, &count, err);
+        st = count_groups(q, data, &secret, err);
     } else {
         TRY(evaluate_open(q->p, data, q->query, &e, err));
-        st = evaluate_count(&e, &count, err);
+        st = evaluate_count(&e, &secret, err);
         engine_close(&e);
     }
     if (st != OK)
         return st;
+    u128 count = secret_count_open(&secret);
     json_key(j, "count");
     json_u128(j, count);
     json_key(j, "query");

@@ -131,8 +131,8 @@ enum status sens_capped_init(struct sens_capped *c, struct arena *a,
 void sens_capped_fini(struct sens_capped *c)
 {
     sens_stretch_fini(&c->steps);
-    sens_mpz_wipe(c->global);
-    sens_mpz_wipe(c->part);
-    sens_mpz_wipe(c->sum);
-    sens_mpz_wipe(c->seq.limit);
+    mpz_wipe_clear(c->global);
+    mpz_wipe_clear(c->part);
+    mpz_wipe_clear(c->sum);
+    mpz_wipe_clear(c->seq.limit);
 }

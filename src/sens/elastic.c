@@ -65,9 +65,9 @@ static void joined_fini(struct joined *j, unsigned n_mf)
 {
     if (!j->mf)
         return;
-    sens_mpz_wipe(j->s);
+    mpz_wipe_clear(j->s);
     for (unsigned i = 0; i < n_mf; i++)
-        sens_mpz_wipe(j->mf[i]);
+        mpz_wipe_clear(j->mf[i]);
 }
 
 static vset vars_of(const struct sens_elastic *e, aset atoms)
@@ -301,7 +301,7 @@ void sens_elastic_fini(struct sens_elastic *e)
     joined_fini(&e->scratch, e->n_mf);
     for (size_t i = 0; i < e->n_sets; i++)
         joined_fini(&e->sets[i], e->n_mf);
-    sens_mpz_wipe(e->x);
+    mpz_wipe_clear(e->x);
 }
 
 struct elastic_sequence {
@@ -337,7 +337,7 @@ enum status sens_elastic_peak(struct arena *a, struct sens_elastic *e,
     mpz_init(s.part);
     mpz_init_set_si(seq.limit, -1);
     enum status st = sens_scan(a, beta, &seq, out, err);
-    sens_mpz_wipe(s.part);
+    mpz_wipe_clear(s.part);
     mpz_clear(seq.limit);
     return st;
 }

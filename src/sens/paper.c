@@ -78,7 +78,7 @@ static mpz_t *new_numbers(struct arena *a, size_t n)
 static void drop_numbers(mpz_t *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)
-        sens_mpz_wipe(v[i]);
+        mpz_wipe_clear(v[i]);
 }
 
 /* levels[j]: coefficients with relations 0..j-1 fixed; `chosen` is i. */
@@ -272,7 +272,7 @@ void sens_paper_fini(struct sens_paper *p)
     drop_numbers(p->coef, p->n_coef);
     drop_numbers(p->by_size, p->n_priv + 1);
     drop_numbers(p->table, p->table ? p->n_table : 0);
-    sens_mpz_wipe(p->x);
-    sens_mpz_wipe(p->y);
+    mpz_wipe_clear(p->x);
+    mpz_wipe_clear(p->y);
     p->ready = false;
 }

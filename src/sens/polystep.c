@@ -39,7 +39,7 @@ static mpz_t *numbers(struct arena *a, size_t n)
 static void drop(mpz_t *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)
-        sens_mpz_wipe(v[i]);
+        mpz_wipe_clear(v[i]);
 }
 
 static bool affordable(const struct sens_plan *p, size_t n_points)
@@ -79,8 +79,8 @@ void sens_stretch_fini(struct sens_stretch *r)
     drop(r->value, r->n_points * n);
     drop(r->top, (r->degree + 1) * r->n_top);
     drop(r->work, r->n_points);
-    sens_mpz_wipe(r->x);
-    sens_mpz_wipe(r->y);
+    mpz_wipe_clear(r->x);
+    mpz_wipe_clear(r->y);
 }
 
 /* --- polynomials -----------------------------------------------------------*/

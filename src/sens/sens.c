@@ -51,9 +51,9 @@ static enum status count_query(struct job *w)
 {
     double start = now();
     aset all = aset_first_n(w->q->n_atoms);
-    TRY(w->counter->max(w->counter->ctx, all, 0, cq_free(w->q), &w->out->count,
-                        w->err));
-    w->out->count = count_clamp(w->out->count);
+    u128 n = 0;
+    TRY(w->counter->max(w->counter->ctx, all, 0, cq_free(w->q), &n, w->err));
+    w->out->count = secret_count_of(count_clamp(n));
     w->out->seconds_count = now() - start;
     return OK;
 }
@@ -98,11 +98,20 @@ void sens_clamp(mpq_t s)
     mpq_clear(most);
 }
 
+void sens_keep_scale(const struct sens_peak *peak, struct secret_scale *out)
+{
+    mpq_t s;
+    mpq_init(s);
+    sens_peak_rational(peak, s);
+    sens_clamp(s);
+    secret_scale_set(out, s);
+    mpq_wipe_clear(s);
+}
+
 static enum status keep_capped(struct job *w, const struct sens_peak *peak)
 {
     struct sens *out = w->out;
-    sens_peak_rational(peak, out->s);
-    sens_clamp(out->s);
+    sens_keep_scale(peak, &out->s);
     out->value = mpfr_get_d(peak->best, MPFR_RNDU);
     if (out->value > (double)COUNT_MOST)
         out->value = (double)COUNT_MOST;
@@ -142,9 +151,7 @@ static enum status second_scan(struct job *w, mpz_t *t)
         mpz_set(w->state.t[i], t[i]);
     enum status st = scan(w, w->opt->second_beta, &peak);
     if (st == OK)
-        sens_peak_rational(&peak, w->out->second);
-    if (st == OK)
-        sens_clamp(w->out->second);
+        sens_keep_scale(&peak, &w->out->second);
     sens_peak_fini(&peak);
     return st;
 }
@@ -163,7 +170,7 @@ static enum status capped(struct job *w)
     if (st == OK)
         st = second_scan(w, t);
     for (size_t i = 0; i < n; i++)
-        sens_mpz_wipe(t[i]);
+        mpz_wipe_clear(t[i]);
     return st;
 }
 
@@ -205,7 +212,7 @@ static enum status paper(struct job *w)
         out->paper_k = peak.k;
     }
     sens_peak_fini(&peak);
-    sens_mpz_wipe(s.part);
+    mpz_wipe_clear(s.part);
     mpz_clear(seq.limit);
     return st;
 }
@@ -438,7 +445,8 @@ enum status sens_compute_with(struct arena *a, const struct cq *q,
                     .order = opt->order ? opt->order : 1,
                     .out = out,
                     .err = err};
-    mpq_inits(out->s, out->second, NULL);
+    secret_scale_init(&out->s);
+    secret_scale_init(&out->second);
     out->ready = true;
     out->global_upper = opt->global_upper;
     enum status st = q->unsat ? nothing(&w) : run(&w);
@@ -451,14 +459,12 @@ void sens_fini(struct sens *s)
 {
     if (!s->ready)
         return;
-    sens_mpz_wipe(mpq_numref(s->s));
-    sens_mpz_wipe(mpq_denref(s->s));
-    sens_mpz_wipe(mpq_numref(s->second));
-    sens_mpz_wipe(mpq_denref(s->second));
+    secret_scale_fini(&s->s);
+    secret_scale_fini(&s->second);
     for (size_t i = 0; i < s->n_ls_hat; i++)
-        sens_mpz_wipe(s->ls_hat[i]);
+        mpz_wipe_clear(s->ls_hat[i]);
     for (size_t i = 0; i < s->n_paper_ls_hat; i++)
-        sens_mpz_wipe(s->paper_ls_hat[i]);
+        mpz_wipe_clear(s->paper_ls_hat[i]);
     if (s->residuals)
         mem_wipe(s->residuals, s->n_residuals * sizeof *s->residuals);
     mem_wipe(s, sizeof *s);

@@ -14,6 +14,7 @@
 #include <gmp.h>
 #include "bound/bound.h"
 #include "join/join.h"
+#include "num/secret_scale.h"
 #include "pushdown/pushdown.h"
 #include "tree/tree.h"
 
@@ -92,16 +93,16 @@ struct sens_options {
 };
 
 struct sens {
-    u128 count;
+    struct secret_count count;
     struct sens_residual *residuals; /* nonempty sets of private atoms */
     size_t n_residuals;
     /* capped residual sensitivity, clamped at COUNT_MOST: S rounded up to a
      * dyadic rational with relative error below 2^-90 */
-    mpq_t s;
-    mpq_t second;  /* the same for second_beta */
-    uint64_t k;    /* where the maximum is */
-    double value;  /* s for display */
-    mpz_t *ls_hat; /* for k = 0, 1, ...; the first few */
+    struct secret_scale s;
+    struct secret_scale second; /* the same for second_beta */
+    uint64_t k;                 /* where the maximum is */
+    double value;               /* s for display */
+    mpz_t *ls_hat;              /* for k = 0, 1, ...; the first few */
     size_t n_ls_hat;
     uint64_t k_scanned; /* values of k looked at */
     u128 local_upper;   /* ls_hat[0]; U128_INF when it exceeds 128 bits */

@@ -81,7 +81,7 @@ static mpz_t *numbers(struct parts_job *w, size_t n)
 static void drop(mpz_t *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)
-        sens_mpz_wipe(v[i]);
+        mpz_wipe_clear(v[i]);
 }
 
 static enum status plan_parts(struct parts_job *w,
@@ -187,7 +187,7 @@ static void soft_fini(struct parts_block *b)
         return;
     sens_state_fini(&b->soft);
     drop(b->more, b->plan->n_coords);
-    sens_mpz_wipe(b->x);
+    mpz_wipe_clear(b->x);
     mem_wipe(b->w, b->plan->n_coords * sizeof *b->w);
 }
 
@@ -286,9 +286,9 @@ static void end(struct parts_job *w)
             sens_stretch_fini(&w->blocks[i].steps);
         w->blocks[i].stepping = false;
     }
-    sens_mpz_wipe(w->global);
-    sens_mpz_wipe(w->part);
-    sens_mpz_wipe(w->seq.limit);
+    mpz_wipe_clear(w->global);
+    mpz_wipe_clear(w->part);
+    mpz_wipe_clear(w->seq.limit);
 }
 
 static enum status scan(struct parts_job *w, mpq_srcptr beta,
@@ -370,8 +370,7 @@ static enum status first_scan(struct parts_job *w)
     if (st == OK)
         st = keep_list(w, &peak);
     if (st == OK) {
-        sens_peak_rational(&peak, out->s);
-        sens_clamp(out->s);
+        sens_keep_scale(&peak, &out->s);
         out->value = mpfr_get_d(peak.best, MPFR_RNDU);
         out->k = peak.k;
         out->k_scanned = peak.scanned;
@@ -389,10 +388,8 @@ static enum status second_scan(struct parts_job *w)
         for (size_t c = 0; c < w->blocks[i].plan->n_coords; c++)
             mpz_set(w->blocks[i].state.t[c], w->blocks[i].t0[c]);
     enum status st = scan(w, w->opt->second_beta, &peak);
-    if (st == OK) {
-        sens_peak_rational(&peak, w->out->second);
-        sens_clamp(w->out->second);
-    }
+    if (st == OK)
+        sens_keep_scale(&peak, &w->out->second);
     sens_peak_fini(&peak);
     return st;
 }
@@ -435,7 +432,8 @@ enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
                           .order = opt->order ? opt->order : 1,
                           .out = out,
                           .err = err};
-    mpq_inits(out->s, out->second, NULL);
+    secret_scale_init(&out->s);
+    secret_scale_init(&out->second);
     out->ready = true;
     out->global_upper = opt->global_upper;
     enum status st = run(&w, parts, n, counters);

@@ -99,7 +99,7 @@ void sens_star_at(unsigned t, u128 d, uint64_t k, mpz_t out)
         if (mpz_sgn(x) > 0)
             mpz_sub_ui(x, x, 1);
     }
-    sens_mpz_wipe(x);
+    mpz_wipe_clear(x);
 }
 
 struct star {

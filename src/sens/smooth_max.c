@@ -130,7 +130,7 @@ enum status sens_scan(struct arena *a, mpq_srcptr beta,
     wipe_mpfr(s.base);
     wipe_mpfr(s.decay);
     wipe_mpfr(s.product);
-    sens_mpz_wipe(s.v);
+    mpz_wipe_clear(s.v);
     return OK;
 }
 
@@ -139,7 +139,7 @@ void sens_peak_fini(struct sens_peak *p)
     if (!p->ready)
         return;
     for (size_t i = 0; i < p->n_list; i++)
-        sens_mpz_wipe(p->list[i]);
+        mpz_wipe_clear(p->list[i]);
     wipe_mpfr(p->best);
     p->ready = false;
 }

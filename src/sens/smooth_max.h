@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "base/err.h"
 #include "base/mem.h"
+#include "num/secret_scale.h"
 
 enum {
     SENS_LIST = 32,    /* values of the sequence that are kept */
@@ -49,6 +50,8 @@ enum status sens_scan(struct arena *a, mpq_srcptr beta,
 void sens_peak_fini(struct sens_peak *p); /* wipes */
 /* The peak as a rational, without another rounding. */
 void sens_peak_rational(const struct sens_peak *p, mpq_t out);
+/* The same as a secret, clamped (sens_clamp). */
+void sens_keep_scale(const struct sens_peak *p, struct secret_scale *out);
 
 /*
  * The smallest integer >= parts / (1 - exp(-beta / degree)): from there on

@@ -16,13 +16,6 @@
 #include <stdio.h>
 #include "num/rat.h"
 
-void sens_mpz_wipe(mpz_t z)
-{
-    if (z->_mp_alloc > 0)
-        mem_wipe(z->_mp_d, (size_t)z->_mp_alloc * sizeof *z->_mp_d);
-    mpz_clear(z);
-}
-
 enum status sens_state_new(struct arena *a, const struct sens_plan *p,
                            struct sens_state *s, struct err *err)
 {
@@ -47,11 +40,11 @@ void sens_state_fini(struct sens_state *s)
     if (!s->p)
         return;
     for (size_t i = 0; i < s->p->n_coords; i++) {
-        sens_mpz_wipe(s->t[i]);
-        sens_mpz_wipe(s->next[i]);
+        mpz_wipe_clear(s->t[i]);
+        mpz_wipe_clear(s->next[i]);
     }
-    sens_mpz_wipe(s->sum);
-    sens_mpz_wipe(s->product);
+    mpz_wipe_clear(s->sum);
+    mpz_wipe_clear(s->product);
     s->p = NULL;
 }
 
@@ -165,8 +158,8 @@ enum status sens_state_check(const struct sens_state *s, struct err *err)
         if (kind)
             st = broken_cap(s->p, &s->p->coords[i], kind, err);
     }
-    sens_mpz_wipe(value);
-    sens_mpz_wipe(scratch);
+    mpz_wipe_clear(value);
+    mpz_wipe_clear(scratch);
     return st;
 }
 

@@ -39,7 +39,4 @@ void sens_state_increment(struct sens_state *s, uint32_t coord, mpz_t out);
 /* g(T): bounds the change of the count by one row. */
 void sens_state_local(struct sens_state *s, mpz_t out);
 
-/* mpz_clear that leaves nothing behind. */
-void sens_mpz_wipe(mpz_t z);
-
 #endif

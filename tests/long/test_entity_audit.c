@@ -18,6 +18,7 @@
 
 #include "entity/score.h"
 #include "harness/scripted.h"
+#include "harness/plain.h"
 #include "harness/size.h"
 #include "noise/elect.h"
 
@@ -51,7 +52,7 @@ static double sample(unsigned entities, enum sabotage how, long n,
     struct pack *p;
     struct election e;
     struct pack_interval at;
-    struct secret_rat v[2];
+    struct secret_scale v[2];
     struct scripted s;
     struct entropy *rng = scripted_seed(&s, seed);
     mpq_t score[2];
@@ -70,9 +71,13 @@ static double sample(unsigned entities, enum sabotage how, long n,
     assert_int_equal(e.n, 2);
     assert_int_equal(entity_scores(p, 1, &g, score, &err), OK);
     for (unsigned j = 0; j < 2; j++) {
-        secret_rat_init(&v[j]);
+        secret_scale_init(&v[j]);
         assert_int_equal(pack_value(p, e.grid[j], &at, &err), OK);
-        pack_middle(&at, v[j].hidden_);
+        mpq_t middle;
+        mpq_init(middle);
+        pack_middle(&at, middle);
+        secret_scale_set(&v[j], middle);
+        mpq_clear(middle);
         if (how == LOUD_SCORES)
             mpq_mul_2exp(score[j], score[j], 1);
     }
@@ -80,12 +85,13 @@ static double sample(unsigned entities, enum sabotage how, long n,
         mpq_set_ui(e.lambda, 9 + 10 * OTHERS / 4, 10);
     for (long i = 0; i < n; i++) {
         unsigned j;
-        assert_int_equal(elect_draw(&e, score, rng, &j, &err), OK);
-        assert_int_equal(elect_answer(&e, j, &v[j], rng, out, &err), OK);
+        assert_int_equal(elect_draw(a_hold(), &e, score, rng, &j, &err), OK);
+        assert_int_equal(elect_answer(a_hold(), &e, j, &v[j], rng, out, &err),
+                         OK);
         found += j == 0 && mpz_cmp_ui(out, OTHERS) <= 0;
     }
     for (unsigned j = 0; j < 2; j++) {
-        secret_rat_fini(&v[j]);
+        secret_scale_fini(&v[j]);
         mpq_clear(score[j]);
     }
     mpz_clear(out);

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "harness/law.h"
+#include "harness/plain.h"
 #include "harness/scratch.h"
 #include "release/choose.h"
 #include "release/evaluate.h"
@@ -137,13 +138,13 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
     struct group_keys k;
     struct evaluated data = {0};
     struct engine e = {0};
-    struct secret_rat smooth;
+    struct secret_scale smooth;
     struct err err;
-    u128 counts[MAX_GROUPS_HERE];
+    struct secret_count counts[MAX_GROUPS_HERE];
     write_instance(u, bits);
     prepared_init(&p, s);
     choice_init(&c);
-    secret_rat_init(&smooth);
+    secret_scale_init(&smooth);
     if (prepare_schema(&p, SOURCE_REQUIRED, &err) != OK ||
         prepare_query(&p, str_of(u->query), &err) != OK ||
         prepare_bounds(&p, false, &err) != OK ||
@@ -158,9 +159,9 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
     assert_true(c.noise.smooth);
     out->n_groups = k.n_cols ? k.n : 1;
     for (size_t g = 0; g < out->n_groups; g++)
-        out->count[g] = (double)counts[g];
-    out->kind = scale_of(&c, secret_rat_open(&smooth), u->shrink);
-    secret_rat_fini(&smooth);
+        out->count[g] = (double)secret_count_open(&counts[g]);
+    out->kind = scale_of(&c, secret_scale_open(&smooth), u->shrink);
+    secret_scale_fini(&smooth);
     engine_close(&e);
     evaluated_fini(&data);
     choice_fini(&c);

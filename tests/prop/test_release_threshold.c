@@ -26,6 +26,7 @@
 #include "release/choose.h"
 #include "release/evaluate.h"
 #include "harness/scratch.h"
+#include "harness/plain.h"
 
 enum { MAX_FACTS = 9, MAX_KEYS = 4, PREC = 192, MAX_CHANGES = 4096 };
 
@@ -117,22 +118,23 @@ static void take_counts(struct prepared *p, struct evaluated *e,
 {
     struct found_keys keys = {0};
     struct err err;
-    u128 counts[MAX_KEYS];
+    struct secret_count counts[MAX_KEYS];
     struct engine none = {0}; /* the counts are of groups */
     if (!k->found) {
         assert_int_equal(evaluate_counts(p->counts, e, &none, k, counts, &err),
                          OK);
         for (size_t i = 0; i < k->n; i++)
-            out->count[i] = (unsigned)counts[i];
+            out->count[i] = (unsigned)secret_count_open(&counts[i]);
         return;
     }
     assert_int_equal(evaluate_found(p->counts, e, k, &p->arena, &keys, &err),
                      OK);
     for (size_t i = 0; i < keys.list.n; i++) {
         int64_t key = keys.list.p[i].vals[0].i;
-        assert_true(key >= 1 && key <= MAX_KEYS && keys.list.p[i].count > 0);
+        u128 n = secret_count_open(&keys.list.p[i].count);
+        assert_true(key >= 1 && key <= MAX_KEYS && n > 0);
         assert_true(i == 0 || key > keys.list.p[i - 1].vals[0].i);
-        out->count[key - 1] = (unsigned)keys.list.p[i].count;
+        out->count[key - 1] = (unsigned)n;
     }
 }
 

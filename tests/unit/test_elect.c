@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "harness/elect_law.h"
+#include "harness/plain.h"
 #include "harness/scripted.h"
 #include "harness/size.h"
 #include "harness/stat.h"
@@ -260,7 +261,8 @@ static double fit(const struct toy *t, const double *law, unsigned draws,
     struct err err;
     for (unsigned i = 0; i < draws; i++) {
         unsigned j;
-        assert_int_equal(elect_draw(&t->e, t->score, rng, &j, &err), OK);
+        assert_int_equal(elect_draw(a_hold(), &t->e, t->score, rng, &j, &err),
+                         OK);
         count[j]++;
     }
     return stat_chi2(count, law, t->n, draws);
@@ -315,7 +317,8 @@ static double fit_lazily(const struct toy *t, const struct elect_lazy *s,
     struct err err;
     for (unsigned i = 0; i < draws; i++) {
         unsigned j;
-        assert_int_equal(elect_draw_lazily(&t->e, s, rng, &j, &err), OK);
+        assert_int_equal(elect_draw_lazily(a_hold(), &t->e, s, rng, &j, &err),
+                         OK);
         count[j]++;
     }
     return stat_chi2(count, law, t->n, draws);
@@ -379,15 +382,17 @@ static void wrong_bounds_are_errors(void **state)
     bounds_open(least, 0);
     toy_open(&t, scores, 6, "1", "1/10");
     struct elect_lazy s = {t.score, 3, least, tell_score, &a};
-    assert_int_equal(elect_draw_lazily(&t.e, &s, rng, &j, &err), E_INTERNAL);
+    assert_int_equal(elect_draw_lazily(a_hold(), &t.e, &s, rng, &j, &err),
+                     E_INTERNAL);
     s.known = 6;
-    assert_int_equal(elect_draw_lazily(&t.e, &s, rng, &j, &err), E_INTERNAL);
+    assert_int_equal(elect_draw_lazily(a_hold(), &t.e, &s, rng, &j, &err),
+                     E_INTERNAL);
     s.known = 3;
     bounds_close(least);
     bounds_open(least, 3);
     enum status st = OK;
     for (unsigned i = 0; i < 2000 && st == OK; i++)
-        st = elect_draw_lazily(&t.e, &s, rng, &j, &err);
+        st = elect_draw_lazily(a_hold(), &t.e, &s, rng, &j, &err);
     assert_int_equal(st, E_INTERNAL);
     assert_false(elect_enough(&t.e, t.score, 3, least));
     bounds_close(least);
@@ -474,23 +479,27 @@ static void answers_are_whole(void **state)
     struct elect_question q = one_owner;
     struct scripted s;
     struct entropy *rng = scripted_seed(&s, 7);
-    struct secret_rat v;
+    struct secret_scale v;
     struct err err;
     mpz_t out;
     double sum = 0;
     unsigned n = (unsigned)test_size(4000);
     mpz_init(out);
-    secret_rat_init(&v);
-    mpq_set_str(v.hidden_, "5000001/2", 10);
+    secret_scale_init(&v);
+    mpq_t half;
+    mpq_init(half);
+    mpq_set_str(half, "5000001/2", 10);
+    secret_scale_set(&v, half);
+    mpq_clear(half);
     q.owners = 3, q.exact = false;
     plan("100", NULL, &q, &e);
     for (unsigned i = 0; i < n; i++) {
-        assert_int_equal(elect_answer(&e, 0, &v, rng, out, &err), OK);
+        assert_int_equal(elect_answer(a_hold(), &e, 0, &v, rng, out, &err), OK);
         sum += mpz_get_d(out) - 2500000.5;
     }
     assert_true(fabs(sum / n) < .6);
     mpz_clear(out);
-    secret_rat_fini(&v);
+    secret_scale_fini(&v);
     elect_fini(&e);
 }
 
@@ -525,7 +534,7 @@ static void stuck_sources_end(void **state)
         toy_open(&t, toy1, 12, "1", "3/10");
         t.e.concentrated = true;
         struct entropy *rng = scripted_bytes(&s, stuck, 1, true);
-        enum status st = elect_draw(&t.e, t.score, rng, &j, &err);
+        enum status st = elect_draw(a_hold(), &t.e, t.score, rng, &j, &err);
         assert_true(st == OK || st == E_ENTROPY);
         toy_close(&t);
     }

@@ -3,6 +3,7 @@
  * whole numbers, computed columns, memory that runs out, cancelling, limits.
  */
 #include "harness/join_case.h"
+#include "harness/plain.h"
 #include "harness/oom.h"
 
 #include <setjmp.h>
@@ -93,7 +94,7 @@ static void test_large_counts(void **state)
     assert_int_equal(open_rule(&w, &m, star9, &err), OK);
     hundred_rows(&w, "R", 200);
     assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
-    assert_int_equal(join_count(w.j, &v, &err), OK);
+    assert_int_equal(plain_count(w.j, &v, &err), OK);
     for (int i = 0; i < 9; i++)
         want *= 200;
     assert_true(v == want);
@@ -101,7 +102,7 @@ static void test_large_counts(void **state)
     assert_int_equal(open_rule(&w, &m, star17, &err), OK);
     hundred_rows(&w, "R", 200);
     assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
-    assert_int_equal(join_count(w.j, &v, &err), OK);
+    assert_int_equal(plain_count(w.j, &v, &err), OK);
     assert_true(v == COUNT_MOST);
     world_close(&w);
     assert_int_equal(atomic_load(&m.used), 0);
@@ -190,7 +191,7 @@ static void test_date_and_timestamp(void **state)
         assert_int_equal(load(&w, "R", days, 2, &err), OK);
         assert_int_equal(load(&w, "S", times, 3, &err), OK);
         assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
-        assert_int_equal(join_count(w.j, &v, &err), OK);
+        assert_int_equal(plain_count(w.j, &v, &err), OK);
         assert_int_equal(v, want[i]);
         world_close(&w);
     }
@@ -212,7 +213,7 @@ static void test_calc(void **state)
     assert_int_equal(load(&w, "R", r, 3, &err), OK);
     assert_int_equal(load(&w, "S", s, 4, &err), OK);
     assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
-    assert_int_equal(join_count(w.j, &v, &err), OK);
+    assert_int_equal(plain_count(w.j, &v, &err), OK);
     assert_int_equal((int)v, 3);
     world_close(&w);
 }
@@ -238,7 +239,7 @@ static void test_equal_calcs(void **state)
     assert_int_equal(load(&w, "S", s, 2, &err), OK);
     assert_int_equal(load(&w, "T", t, 3, &err), OK);
     assert_int_equal(join_open(&m, w.q, w.st, NULL, &w.j, &err), OK);
-    assert_int_equal(join_count(w.j, &v, &err), OK);
+    assert_int_equal(plain_count(w.j, &v, &err), OK);
     assert_int_equal((int)v, 2); /* x = 1 or 5, u = 9 */
     world_close(&w);
 }
@@ -259,7 +260,7 @@ static enum status whole(struct mem *m, void *with, struct err *err)
     if (s == OK)
         s = join_open(m, w.q, w.st, NULL, &w.j, err);
     if (s == OK)
-        s = join_count(w.j, &v, err);
+        s = plain_count(w.j, &v, err);
     if (s == OK)
         s = join_max(w.j, 7, (vset)9, ~(vset)0, &v, err);
     if (s == OK)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "harness/fit.h"
+#include "harness/plain.h"
 #include "harness/scripted.h"
 #include "noise/inverse.h"
 #include "noise/noise.h"
@@ -375,21 +376,19 @@ static void answers_add_noise(void **state)
     (void)state;
     struct guarantee g;
     struct noise n;
-    struct secret_int count;
+    struct secret_count count = secret_count_of((u128)1 << 100);
     struct scripted a, b;
     mpz_t one, x, y;
     mpz_inits(x, y, NULL);
     mpz_init_set_ui(one, 1);
     guarantee_init(&g);
     noise_init(&n);
-    secret_int_init(&count);
-    secret_int_set_u128(&count, (u128)1 << 100);
     set(g.epsilon, "1/50");
     assert_int_equal(
         noise_calibrate_global(&g, NOISE_DISCRETE_LAPLACE, one, NULL, &n, NULL),
         OK);
     for (int i = 0; i < 50; i++) {
-        assert_int_equal(noise_answer(&n, &count, NULL,
+        assert_int_equal(noise_answer(a_hold(), &n, &count, NULL,
                                       scripted_seed(&a, 9 + (unsigned)i), x,
                                       NULL),
                          OK);
@@ -397,9 +396,9 @@ static void answers_add_noise(void **state)
             noise_draw(&n, NULL, scripted_seed(&b, 9 + (unsigned)i), y, NULL),
             OK);
         mpz_sub(x, x, y);
-        assert_true(mpz_cmp(x, secret_int_open(&count)) == 0);
+        secret_scale_of_count(&count, y);
+        assert_true(mpz_cmp(x, y) == 0);
     }
-    secret_int_fini(&count);
     guarantee_fini(&g);
     noise_fini(&n);
     mpz_clears(one, x, y, NULL);
@@ -411,11 +410,11 @@ static void released_scale_is_smooth(void **state)
 {
     (void)state;
     struct noise n;
-    struct secret_rat s;
+    struct secret_scale s;
     struct scripted script;
     mpq_t eps, miss, q, grow;
     mpq_inits(eps, miss, q, grow, NULL);
-    secret_rat_init(&s);
+    secret_scale_init(&s);
     fit_noise(&n, NOISE_SMOOTH_LAPLACE, "1", "1/6");
     set(eps, "0.1");
     set(miss, "0.05");
@@ -425,16 +424,16 @@ static void released_scale_is_smooth(void **state)
         struct scale_estimate first, second;
         mpq_set_ui(q, 1 + k * k * 17, 1 + k % 13);
         mpq_canonicalize(q);
-        secret_rat_set(&s, q);
-        assert_int_equal(noise_release_scale(&n, &s, eps, miss,
+        secret_scale_set(&s, q);
+        assert_int_equal(noise_release_scale(a_hold(), &n, &s, eps, miss,
                                              scripted_seed(&script, k), &first,
                                              NULL),
                          OK);
         below += first.upper < mpq_get_d(q);
         under += first.middle < mpq_get_d(q);
         mpq_mul(q, q, grow);
-        secret_rat_set(&s, q);
-        assert_int_equal(noise_release_scale(&n, &s, eps, miss,
+        secret_scale_set(&s, q);
+        assert_int_equal(noise_release_scale(a_hold(), &n, &s, eps, miss,
                                              scripted_seed(&script, k), &second,
                                              NULL),
                          OK);
@@ -445,7 +444,7 @@ static void released_scale_is_smooth(void **state)
     assert_true(below >= 5);
     assert_true(under >= 150 && under <= 250); /* in the middle */
     mpq_clears(eps, miss, q, grow, NULL);
-    secret_rat_fini(&s);
+    secret_scale_fini(&s);
     noise_fini(&n);
 }
 

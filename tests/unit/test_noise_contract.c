@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "harness/scripted.h"
+#include "harness/plain.h"
 #include "noise/calibrate.h"
 #include "noise/noise.h"
 #include "noise/sampler.h"
@@ -101,28 +102,30 @@ static void scales_are_of_smooth_noise(void **state)
 {
     (void)state;
     struct fixture f;
-    struct secret_rat s;
+    struct secret_scale s;
     struct scale_estimate e = {-1, -1};
     start(&f, "1");
-    secret_rat_init(&s);
+    secret_scale_init(&s);
     set(f.q, "5");
-    secret_rat_set(&s, f.q);
+    secret_scale_set(&s, f.q);
     set(f.q, "0.1");
     set(f.r, "0.05");
     mpz_set_ui(f.z, 1);
     assert_int_equal(global(&f, NOISE_DISCRETE_LAPLACE, f.z), OK);
-    assert_int_equal(noise_release_scale(&f.n, &s, f.q, f.r, f.rng, &e, &f.err),
-                     E_INTERNAL);
+    assert_int_equal(
+        noise_release_scale(a_hold(), &f.n, &s, f.q, f.r, f.rng, &e, &f.err),
+        E_INTERNAL);
     assert_true(e.upper == -1);
     assert_int_equal(
         noise_calibrate_smooth(&f.g, NOISE_SMOOTH_LAPLACE, f.q, &f.n, &f.err),
         OK);
     /* more likely to miss than not: no margin, but no negative one */
     set(f.r, "0.9");
-    assert_int_equal(noise_release_scale(&f.n, &s, f.q, f.r, f.rng, &e, &f.err),
-                     OK);
+    assert_int_equal(
+        noise_release_scale(a_hold(), &f.n, &s, f.q, f.r, f.rng, &e, &f.err),
+        OK);
     assert_true(e.upper > 0);
-    secret_rat_fini(&s);
+    secret_scale_fini(&s);
     stop(&f);
 }
 

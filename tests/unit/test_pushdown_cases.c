@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "harness/odd_rows.h"
+#include "harness/plain.h"
 #include "harness/pg_server.h"
 #include "harness/rules.h"
 #include "join/join.h"
@@ -163,8 +164,8 @@ static void same_numbers(struct fix *f, const char *text, bool exact)
                     (unsigned long long)want, err->message);
         assert_true(x == OK && y == OK && want == got);
     }
-    assert_int_equal(pushdown_count(c, &got, err), OK);
-    assert_int_equal(join_count(j, &want, err), OK);
+    assert_int_equal(plain_pushdown(c, &got, err), OK);
+    assert_int_equal(plain_count(j, &want, err), OK);
     assert_true(want == got);
     same_filtered(f, text, q, j);
     pushdown_close(c);
@@ -269,8 +270,8 @@ static void same_groups(struct fix *f, const char *text,
     assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
     assert_int_equal(pushdown_open(f->src, q, false, NULL, &c, err), OK);
-    assert_int_equal(join_count_groups(j, keys, n, want, err), OK);
-    enum status s = pushdown_groups(c, keys, n, got, err);
+    assert_int_equal(plain_groups(j, keys, n, want, err), OK);
+    enum status s = plain_pushdown_groups(c, keys, n, got, err);
     for (size_t i = 0; i < n; i++) {
         if (s != OK || want[i] != got[i])
             fprintf(stderr, "%s: key %zu: %llu, not %llu; %s\n", text, i,
@@ -341,7 +342,7 @@ static void many_groups(void **state)
     for (int i = 0; i < KEYS; i++)
         keys[i] = value_int(i);
     assert_int_equal(pushdown_open(f->src, q, false, NULL, &c, err), OK);
-    assert_int_equal(pushdown_groups(c, keys, KEYS, got, err), OK);
+    assert_int_equal(plain_pushdown_groups(c, keys, KEYS, got, err), OK);
     for (int i = 0; i < KEYS; i++)
         assert_true(got[i] == (i >= 1 && i <= 3000));
     assert_int_equal(pushdown_statements(c), 3);
@@ -373,10 +374,10 @@ static void functions(void **state)
         assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
         assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
         assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
-        assert_int_equal(join_count_groups(j, keys, ROWS, want, err), OK);
+        assert_int_equal(plain_groups(j, keys, ROWS, want, err), OK);
         enum status s = pushdown_open(f->src, q, false, NULL, &c, err);
         if (s == OK)
-            s = pushdown_groups(c, keys, ROWS, got, err);
+            s = plain_pushdown_groups(c, keys, ROWS, got, err);
         for (int i = 0; i < ROWS; i++) {
             if (s != OK || got[i] != want[i])
                 fprintf(stderr, "%s: row %d: %d, not %d; %s\n", conditions[n],
@@ -519,7 +520,7 @@ static uint64_t statements(struct fix *f, const char *text, u128 *count)
         assert_int_equal(pushdown_max(c, s, boundary(q, s),
                                       cq_free(q) & cq_vars_of(q, s), &n, err),
                          OK);
-    assert_int_equal(pushdown_count(c, count, err), OK);
+    assert_int_equal(plain_pushdown(c, count, err), OK);
     uint64_t sent = pushdown_statements(c);
     pushdown_close(c);
     return sent;
@@ -557,7 +558,7 @@ static void wide_counts(void **state)
            "big(e), big(f), big(g), big(h), big(i), big(j), big(k), big(l).");
     struct pushdown *c;
     assert_int_equal(pushdown_open(f->src, q, true, NULL, &c, &f->r.err), OK);
-    assert_int_equal(pushdown_count(c, &n, &f->r.err), OK);
+    assert_int_equal(plain_pushdown(c, &n, &f->r.err), OK);
     assert_true(n == COUNT_MOST);
     pushdown_close(c);
 }

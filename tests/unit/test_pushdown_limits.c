@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "harness/pg_server.h"
+#include "harness/plain.h"
 #include "harness/rules.h"
 #include "join/join.h"
 #include "pushdown/pushdown.h"
@@ -176,7 +177,7 @@ static void embedded(struct fix *f, struct cq *q, bool filtered,
     else
         assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
-    assert_int_equal(join_count_groups(j, keys, ROWS, out, err), OK);
+    assert_int_equal(plain_groups(j, keys, ROWS, out, err), OK);
     join_close(j);
     store_free(st);
 }
@@ -193,7 +194,7 @@ static void same_rows(struct fix *f, const char *text)
     embedded(f, q, false, keys, here);
     embedded(f, q, true, keys, few);
     if (pushdown_open(f->src, q, false, NULL, &c, err) != OK ||
-        pushdown_groups(c, keys, ROWS, there, err) != OK)
+        plain_pushdown_groups(c, keys, ROWS, there, err) != OK)
         fail_msg("%s: %s %s", text, err->message, err->detail);
     pushdown_close(c);
     for (int i = 0; i < ROWS; i++)
@@ -213,9 +214,9 @@ static void same_count(struct fix *f, const char *text)
     assert_int_equal(store_new(&f->r.mem, &f->r.schema, &st, err), OK);
     assert_int_equal(source_load(f->src, q, st, NULL, err), OK);
     assert_int_equal(join_open(&f->r.mem, q, st, NULL, &j, err), OK);
-    assert_int_equal(join_count(j, &here, err), OK);
+    assert_int_equal(plain_count(j, &here, err), OK);
     if (pushdown_open(f->src, q, false, NULL, &c, err) != OK ||
-        pushdown_count(c, &there, err) != OK)
+        plain_pushdown(c, &there, err) != OK)
         fail_msg("%s: %s %s", text, err->message, err->detail);
     assert_true(here == there);
     pushdown_close(c);

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "num/rat.h"
-#include "num/secret.h"
+#include "num/secret_scale.h"
+#include "harness/plain.h"
 
 static void reads(const char *text, const char *fraction)
 {
@@ -143,21 +144,28 @@ static void converts_u128(void **state)
 static void wipes_secrets(void **state)
 {
     (void)state;
-    struct secret_int n;
-    struct secret_rat r;
-    secret_int_init(&n);
-    secret_rat_init(&r);
-    secret_int_set_u128(&n, U128_MAX);
+    struct secret_scale r;
+    secret_scale_init(&r);
+    struct secret_count n = secret_count_of(COUNT_MOST), below;
     u128 back;
-    assert_true(mpz_get_u128(secret_int_open(&n), &back) && back == U128_MAX);
+    mpz_t z;
+    mpz_init(z);
+    secret_scale_of_count(&n, z);
+    assert_true(mpz_get_u128(z, &back) && back == COUNT_MOST);
+    below = secret_count_of(-(u128)5);
+    secret_scale_of_count(&below, z);
+    assert_int_equal(mpz_cmp_si(z, -5), 0);
+    secret_count_clamp(&below, 3, true);
+    secret_scale_of_count(&below, z);
+    assert_int_equal(mpz_cmp_si(z, -3), 0);
+    mpz_clear(z);
     mpq_t v;
     mpq_init(v);
     mpq_set_ui(v, 7, 3);
-    secret_rat_set(&r, v);
-    assert_true(mpq_equal(secret_rat_open(&r), v));
+    secret_scale_set(&r, v);
+    assert_true(mpq_equal(secret_scale_open(&r), v));
     mpq_clear(v);
-    secret_int_fini(&n);
-    secret_rat_fini(&r);
+    secret_scale_fini(&r);
 }
 
 int main(void)
