@@ -154,6 +154,7 @@ static void control(struct http_listener *l)
             ipc_init(&l->auth, fd, 4096);
             l->has_auth = true;
         } else if (type == IPC_RELOAD) {
+            conf_follow(&l->conf, wire_get_text(&in));
             if (!read_certificate(l))
                 proc_log("tls", "problem", "could not read the certificate",
                          NULL);

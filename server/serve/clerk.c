@@ -34,13 +34,19 @@ static long long nanos_of(json_t *o, const char *key)
     return conf_nanos(text);
 }
 
-static long long spent_of(const dpc_dataset *d, const char *analyst)
+/* What the ledger says: the analyst's cap there, and what is spent; -1 if it
+ * cannot be read. */
+static long long spent_of(const dpc_dataset *d, const char *analyst,
+                          long long *cap)
 {
     dpc_result *r = NULL;
-    long long spent = -1;
+    long long spent = *cap = -1;
     if (dpc_budget_show(d, analyst, &r, NULL) == DPC_OK) {
         json_t *o = json_loads(dpc_result_json(r), 0, NULL);
+        const char *who = json_string_value(json_object_get(o, "analyst"));
         spent = o ? nanos_of(o, "spent") : -1;
+        if (who && !strcmp(who, analyst))
+            *cap = nanos_of(o, "epsilon");
         json_decref(o);
     }
     dpc_result_free(r);
@@ -100,14 +106,18 @@ static bool beyond_caps(const dpc_dataset *d, const struct clerk_work *j,
                         dpc_question *q, struct wire_out *out)
 {
     dpc_result *r = NULL;
+    long long there = -1;
     if (!*j->cap && !*j->per_day)
         return false;
+    long long spent = spent_of(d, j->analyst, &there);
+    if (!*j->per_day && there >= 0 && there <= conf_nanos(j->cap))
+        return false; /* the ledger's is the smaller one */
     if (dpc_quote(d, q, &r, NULL) != DPC_OK)
         return false; /* the release tells why */
     const char *text = dpc_result_price(r, "epsilon");
     long long price = text ? conf_nanos(text) : 0;
     dpc_result_free(r);
-    if (*j->cap && over(out, conf_nanos(j->cap), spent_of(d, j->analyst), price,
+    if (*j->cap && over(out, conf_nanos(j->cap), spent, price,
                         "the privacy budget does not suffice"))
         return true;
     return *j->per_day &&

@@ -75,6 +75,18 @@ void conf_forget(struct conf *c)
     }
 }
 
+void conf_follow(struct conf **c, const char *text)
+{
+    struct conf_problem bad;
+    struct conf *new = conf_parse((*c)->file, text, strlen(text), &bad);
+    forget(text);
+    if (!new)
+        return;
+    conf_forget(new);
+    conf_free(*c);
+    *c = new;
+}
+
 /* --- a reader --------------------------------------------------------------
  */
 

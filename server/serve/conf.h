@@ -102,6 +102,9 @@ const struct conf_grant *conf_grant(const struct conf_person *p,
 /* Forgets verifiers, databases and passwords: for processes that talk to
  * strangers. */
 void conf_forget(struct conf *c);
+/* The same for a configuration that comes later: replaces *c, and wipes the
+ * text. */
+void conf_follow(struct conf **c, const char *text);
 
 /* A number in [0, 10^9] with at most 9 digits behind the point, times 10^9;
  * -1 if the text is no such number. */

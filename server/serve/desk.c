@@ -31,9 +31,7 @@ static bool start_clerks(struct desk *d)
     for (size_t i = 0; i < d->n_clerks; i++) {
         struct desk_clerk *c = &d->clerks[i];
         c->seat = i >= DESK_LOOKERS;
-        c->cpu = c->seat && d->first_cpu >= 0
-                     ? d->first_cpu - (int)(i - DESK_LOOKERS)
-                     : -1;
+        c->cpu = c->seat && d->cpus ? d->cpus[i - DESK_LOOKERS] : -1;
         if (!desk_start_clerk(d, c))
             return false;
     }
@@ -267,7 +265,7 @@ static void on_child(int signal)
 }
 
 _Noreturn void desk_run(struct conf *c, const struct conf_dataset *set,
-                        int first_cpu, int fd)
+                        const int *cpus, int fd)
 {
     static struct desk d;
     struct sigaction act = {.sa_handler = on_child};
@@ -279,7 +277,7 @@ _Noreturn void desk_run(struct conf *c, const struct conf_dataset *set,
                       .dataset = set,
                       .snapshot = -1,
                       .catalogue = -1,
-                      .first_cpu = first_cpu};
+                      .cpus = cpus};
     ipc_init(&d.control, fd, CONF_FILE_MOST + 4096);
     sigaction(SIGCHLD, &act, NULL);
     for (;;)

@@ -8,9 +8,9 @@
 
 #include "serve/conf.h"
 
-/* Never returns. `first_cpu`: the seats have this processor and those below
- * it, one each, to themselves; -1: they share. */
+/* Never returns. `cpus`: processors that the seats have to themselves, one
+ * each; NULL: they share. */
 _Noreturn void desk_run(struct conf *c, const struct conf_dataset *d,
-                        int first_cpu, int control);
+                        const int *cpus, int control);
 
 #endif

@@ -13,6 +13,8 @@
 #include "serve/desk_int.h"
 #include "serve/proc.h"
 
+/* The processes of the library work where their asker does, so all that a
+ * question takes is done there. PRIVACY: or not at all. */
 static void pin(int cpu)
 {
     cpu_set_t set;
@@ -20,7 +22,8 @@ static void pin(int cpu)
         return;
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);
+    if (sched_setaffinity(0, sizeof set, &set))
+        _exit(1);
 }
 
 /* What a clerk has no business with; the library's own descriptors stay. */

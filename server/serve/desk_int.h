@@ -67,7 +67,7 @@ struct desk {
     struct desk_session *sessions[DESK_SESSIONS_MOST];
     size_t n_sessions;
     struct desk_question *questions;
-    int first_cpu;
+    const int *cpus; /* of the seats; NULL: they share */
 };
 
 /* --- desk_queue.c: questions, clerks, seats ------------------------------- */

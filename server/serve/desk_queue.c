@@ -222,9 +222,8 @@ static void send_job(struct desk *d, struct desk_clerk *c,
     const struct conf_person *p = conf_person(d->conf, q->analyst);
     const struct conf_dataset *set = conf_dataset(d->conf, d->dataset->name);
     const struct conf_grant *g = p && set ? conf_grant(p, set) : NULL;
-    enum clerk_job job = q->stage == STAGE_LOOK && q->job == CLERK_RELEASE
-                             ? CLERK_STORED
-                             : q->job;
+    enum clerk_job job =
+        !c->seat && q->job == CLERK_RELEASE ? CLERK_STORED : q->job;
     q->stage = c->seat ? STAGE_SEATED : STAGE_LOOKING;
     c->busy = q;
     ipc_begin(&c->ipc, IPC_ASK);
@@ -240,19 +239,30 @@ static void send_job(struct desk *d, struct desk_clerk *c,
         desk_spin(c);
 }
 
+/* Where replies have no moment a question need not be looked up first: who has
+ * the seat finds the stored answer, too. */
+static bool fits(const struct desk *d, const struct desk_clerk *c,
+                 const struct desk_question *q)
+{
+    bool straight = q->stage == STAGE_LOOK && q->job == CLERK_RELEASE &&
+                    q->spend && d->dataset->pace <= 0;
+    if (!c->seat)
+        return q->stage == STAGE_LOOK;
+    return (q->stage == STAGE_SEAT || straight) && !has_seat(d, q->analyst);
+}
+
 static struct desk_question *next_for(struct desk *d,
                                       const struct desk_clerk *c)
 {
     for (struct desk_question *q = d->questions; q; q = q->next)
-        if (c->seat ? q->stage == STAGE_SEAT && !has_seat(d, q->analyst)
-                    : q->stage == STAGE_LOOK)
+        if (fits(d, c, q))
             return q;
     return NULL;
 }
 
 void desk_assign(struct desk *d)
 {
-    for (size_t i = 0; i < d->n_clerks; i++) {
+    for (size_t i = d->n_clerks; i-- > 0;) { /* seats first */
         struct desk_clerk *c = &d->clerks[i];
         struct desk_question *q =
             c->running && !c->busy ? next_for(d, c) : NULL;

@@ -158,6 +158,13 @@ static void take_auth(struct listener *l)
     l->has_auth = true;
 }
 
+/* Connections that come from now on see the new limits and data sets. */
+static void reload(struct listener *l, const char *text)
+{
+    conf_follow(&l->conf, text);
+    reload_tls(l);
+}
+
 static void control(struct listener *l)
 {
     char type;
@@ -168,7 +175,7 @@ static void control(struct listener *l)
         if (type == IPC_PEER)
             take_auth(l);
         else if (type == IPC_RELOAD)
-            reload_tls(l);
+            reload(l, wire_get_text(&in));
         else if (type == IPC_DRAIN)
             l->draining = true;
     }

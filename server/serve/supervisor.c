@@ -64,48 +64,64 @@ static unsigned seats(const struct conf *c)
     return n;
 }
 
-static int processors(void)
+/* Those that this process may use, by their numbers. */
+static int processors(int list[CPU_SETSIZE])
 {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    int n = 0;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return 0;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET((size_t)i, &set))
+            list[n++] = i;
+    return n;
 }
 
 static bool enough_processors(const struct conf *c, struct conf_problem *bad)
 {
+    int list[CPU_SETSIZE], all = processors(list);
     unsigned n = seats(c);
-    if (!n || (int)n < processors())
+    if (!n || (int)n < all)
         return true;
     snprintf(bad->text, sizeof bad->text,
              "%.200s: %u workers need a processor each and one must be left, "
              "but there are %d; use fewer workers, or say load_visible: yes",
-             c->file, n, processors());
+             c->file, n, all);
     return false;
 }
 
-/* The last processor of this data set's seats; -1: they share. */
-static int first_cpu(const struct conf *c, const struct conf_dataset *d)
+/* The processors of this data set's seats, the last ones first; none: they
+ * share. */
+static size_t seats_of(const struct conf *c, const struct conf_dataset *d,
+                       int out[CPU_SETSIZE])
 {
-    int cpu = processors() - 1;
+    int list[CPU_SETSIZE], at = processors(list);
     if (d->pace <= 0 || d->load_visible)
-        return -1;
+        return 0;
     for (size_t i = 0; i < c->n_datasets && &c->datasets[i] != d; i++)
         if (c->datasets[i].pace > 0 && !c->datasets[i].load_visible)
-            cpu -= (int)c->datasets[i].workers;
-    return cpu;
+            at -= (int)c->datasets[i].workers;
+    for (size_t i = 0; i < d->workers; i++)
+        out[i] = list[--at];
+    return d->workers;
 }
 
-/* Everything but seats keeps off their processors. */
+/* Everything but seats keeps off their processors. PRIVACY: what cannot be
+ * kept off does not run. */
 static void keep_off_seats(const struct conf *c)
 {
-    cpu_set_t set;
+    int list[CPU_SETSIZE], all = processors(list);
     unsigned n = seats(c);
-    int all = processors();
+    cpu_set_t set;
     if (!n)
         return;
     CPU_ZERO(&set);
     for (int i = 0; i < all - (int)n; i++)
-        CPU_SET((size_t)i, &set);
-    sched_setaffinity(0, sizeof set, &set);
+        CPU_SET((size_t)list[i], &set);
+    if (sched_setaffinity(0, sizeof set, &set)) {
+        proc_log("no-processors", NULL);
+        _exit(1);
+    }
 }
 
 /* --- children ---------------------------------------------------------------
@@ -125,7 +141,8 @@ static _Noreturn void become(struct supervisor *s, const struct child *c,
             keep[n++] = s->http[i];
     proc_keep_only(keep, n);
     const struct conf_dataset *d = conf_dataset(s->conf, c->name);
-    int cpu = d ? first_cpu(s->conf, d) : -1;
+    int cpus[CPU_SETSIZE];
+    size_t n_cpus = d ? seats_of(s->conf, d, cpus) : 0;
     keep_off_seats(s->conf);
     if (c->role == ROLE_AUTH)
         auth_run(s->conf, fd);
@@ -133,7 +150,7 @@ static _Noreturn void become(struct supervisor *s, const struct child *c,
         listener_run(s->conf, s->sockets, s->n_sockets, fd);
     if (c->role == ROLE_HTTP)
         http_run(s->conf, s->http, s->n_http, fd);
-    desk_run(s->conf, d, cpu, fd);
+    desk_run(s->conf, d, n_cpus ? cpus : NULL, fd);
 }
 
 static void start(struct supervisor *s, struct child *c)
@@ -351,6 +368,32 @@ static void reload_desks(struct supervisor *s, const struct conf *old,
             add(s, ROLE_DESK, s->conf->datasets[i].name);
 }
 
+static bool check_tls(const struct conf *c, struct conf_problem *bad)
+{
+    char why[256];
+    if (!c->tls_certificate)
+        return true;
+    struct tls *t = tls_open(c->tls_certificate, c->tls_key, c->tls_minimum,
+                             why, sizeof why);
+    if (!t)
+        snprintf(bad->text, sizeof bad->text, "tls: %s", why);
+    tls_close(t);
+    return t;
+}
+
+/* Who is connected keeps off the seats as they were at the start. */
+static bool same_seats(const struct conf *a, const struct conf *b,
+                       struct conf_problem *bad)
+{
+    if (seats(a) == seats(b))
+        return true;
+    snprintf(bad->text, sizeof bad->text,
+             "%.200s: another number of workers with processors of their own "
+             "(%u, not %u) needs a restart",
+             b->file, seats(b), seats(a));
+    return false;
+}
+
 /* The old configuration stays if something is wrong with the new one. */
 static void reload(struct supervisor *s)
 {
@@ -358,7 +401,7 @@ static void reload(struct supervisor *s)
     struct conf *c = conf_read(s->file, &bad), *old = s->conf;
     char *text = c ? text_of(s->file) : NULL;
     if (!c || !conf_check_files(c, &bad) || !enough_processors(c, &bad) ||
-        !text) {
+        !same_seats(old, c, &bad) || !check_tls(c, &bad) || !text) {
         proc_log("reload", "problem", bad.text, NULL);
         conf_free(c);
         free(text);
@@ -366,11 +409,8 @@ static void reload(struct supervisor *s)
     }
     s->conf = c;
     for (size_t i = 0; i < s->n_children; i++)
-        if (s->children[i].role == ROLE_AUTH)
+        if (s->children[i].role != ROLE_DESK)
             tell(&s->children[i], IPC_RELOAD, text);
-        else if (s->children[i].role == ROLE_LISTENER ||
-                 s->children[i].role == ROLE_HTTP)
-            tell(&s->children[i], IPC_RELOAD, NULL);
     reload_desks(s, old, text);
     conf_free(old);
     explicit_bzero(text, strlen(text));
@@ -430,19 +470,6 @@ static int complain(const struct conf_problem *bad)
 {
     fprintf(stderr, "dpcount: %s\n", bad->text);
     return 2;
-}
-
-static bool check_tls(const struct conf *c, struct conf_problem *bad)
-{
-    char why[256];
-    if (!c->tls_certificate)
-        return true;
-    struct tls *t = tls_open(c->tls_certificate, c->tls_key, c->tls_minimum,
-                             why, sizeof why);
-    if (!t)
-        snprintf(bad->text, sizeof bad->text, "tls: %s", why);
-    tls_close(t);
-    return t;
 }
 
 int serve_run(const char *config, bool check)

@@ -161,6 +161,15 @@ static enum status open_to_read(const char *name, sqlite3 **out,
     return open_db(text, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, out, err);
 }
 
+/* Else whoever closes last puts the log away, with three syncs, and the next
+ * makes it anew. Every commit is synced to the log either way. */
+static void leave_log(sqlite3 *db)
+{
+    int yes = 1;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
 enum status ledger_file_open(struct mem *m, const char *path,
                              const struct ledger_access *access,
                              struct ledger **out, long *out_format,
@@ -188,6 +197,8 @@ enum status ledger_file_open(struct mem *m, const char *path,
         ledger_close(l);
         return s;
     }
+    if (access && access->busy)
+        leave_log(l->db);
     snprintf(l->anchor, sizeof l->anchor, "%s", anchor);
     *out = l;
     return OK;

@@ -129,6 +129,7 @@ enum status ledger_create(const char *path, const struct ledger_spec *spec,
 struct ledger_access {
     bool read_only;     /* show, history: changes nothing, needs no right to */
     const char *anchor; /* owner's file of heads; NULL: none */
+    bool busy;          /* others come and go: leave SQLite's log where it is */
 };
 /* E_LEDGER if it is missing, a link, writable by others, somebody else's, of
  * another format or not a ledger; E_MOVED for a copy, E_ROLLBACK if the anchor

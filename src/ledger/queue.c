@@ -181,7 +181,7 @@ enum status queue_wait(struct ledger *l, struct str dataset, int64_t number,
         if (holder_ours(l, first)) /* would wait for itself */
             return err_internal(err, "queue_wait");
         nanosleep(&pause, NULL);
-        if (pause.tv_nsec < 50000000)
+        if (pause.tv_nsec < 4000000)
             pause.tv_nsec *= 2;
     }
 }

@@ -20,7 +20,9 @@ enum status budget_open(struct session *s, bool read_only, struct ledger **out,
                         struct err *err)
 {
     const char *path;
-    struct ledger_access access = {read_only, s->opt.anchor.p};
+    struct ledger_access access = {.read_only = read_only,
+                                   .anchor = s->opt.anchor.p,
+                                   .busy = s->steward > 0};
     TRY(budget_path(s, &path, err));
     return ledger_open(&s->mem, path, &access, out, err);
 }

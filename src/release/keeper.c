@@ -17,8 +17,9 @@
  * opens what it needs.
  *
  * Where the data set is open for many questions the worker is a child of the
- * engine, which has the rows (row_engine.h), and all of this happens in a child
- * of the steward (steward.h), so that a program may have threads. In a program
+ * engine, which has the rows (row_engine.h), and a child of the steward
+ * (steward.h), which outlives who asked, is the keeper: a program may then have
+ * threads. In a program
  * that had threads before it opened the data set nothing can be forked safely:
  * all of it happens there, and the answer says isolation "none".
  */
@@ -319,8 +320,12 @@ enum status release_keep(struct release *r, struct err *err)
     ledger_close(r->ledger);
     r->ledger = NULL;
     r->isolated = child_possible(NULL) == OK;
-    enum status s = r->isolated ? child_run(&r->p.arena, &l, keep, r, &out, err)
-                                : keep(r, &out, err);
+    /* a child of the steward has no terminal: it is the keeper itself */
+    bool here = !r->isolated || r->session->detached;
+    if (here && session_cancelled(r->session))
+        return release_detached(err);
+    enum status s = here ? keep(r, &out, err)
+                         : child_run(&r->p.arena, &l, keep, r, &out, err);
     if (s == E_CHILD) /* the keeper itself was killed */
         return ledger_locked(err);
     if (s == E_CANCELLED)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -114,6 +115,19 @@ static enum status answer(void *ctx, struct str *out, struct err *err)
     return x->server->answer(x->server->ctx, x->request, x->asker, out, err);
 }
 
+/* PRIVACY: who asks decides on which processors work is done, so that a service
+ * can keep what depends on rows off those that others share. A server has one
+ * thread, and what it starts inherits them. */
+static void work_where(int asker)
+{
+    struct ucred who;
+    socklen_t n = sizeof who;
+    cpu_set_t set;
+    if (!getsockopt(asker, SOL_SOCKET, SO_PEERCRED, &who, &n) &&
+        !sched_getaffinity(who.pid, sizeof set, &set))
+        (void)!sched_setaffinity(0, sizeof set, &set); /* gone: as before */
+}
+
 static void serve_one(const struct post_server *s, int asker)
 {
     struct mem mem;
@@ -122,6 +136,7 @@ static void serve_one(const struct post_server *s, int asker)
     mem_init(&mem, 0);
     arena_init(&a, &mem);
     a.wipe = true;
+    work_where(asker);
     if (read_request(asker, &a, &x.request)) {
         struct child_limits l = {0};
         if (s->limits)
@@ -168,6 +183,7 @@ static void serve(const struct post_server *s, int control)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
+    prctl(PR_SET_NAME, s->name);
     child_settle(control, s->keep, s->n_keep);
     while (wait_request(control) && take(control, &asker)) {
         if (asker < 0)

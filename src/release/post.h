@@ -17,6 +17,7 @@
 #include "release/child.h"
 
 struct post_server {
+    const char *name; /* of the process, up to 15 bytes */
     void *ctx;
     /* In the server itself, with one thread, before the fork; may be NULL. */
     void (*prepare)(void *ctx, struct str request);

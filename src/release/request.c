@@ -160,7 +160,8 @@ static bool all_exact(const struct release *r)
 enum status release_open_ledger(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
-    struct ledger_access access = {.anchor = o->anchor.p};
+    struct ledger_access access = {.anchor = o->anchor.p,
+                                   .busy = r->session->detached};
     TRY(ledger_open(&r->session->mem, o->ledger.p, &access, &r->ledger, err));
     return ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
                           err);

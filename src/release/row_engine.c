@@ -451,7 +451,10 @@ enum status engine_start(const struct prepared *base, int *out, struct err *err)
     h->tables = tables;
     mem_init(&h->mem, base->session->mem.limit);
     arena_init(&h->texts, &h->mem);
-    struct post_server s = {
-        .ctx = h, .prepare = load_missing, .limits = limits, .answer = answer};
+    struct post_server s = {.name = "dpcount-engine",
+                            .ctx = h,
+                            .prepare = load_missing,
+                            .limits = limits,
+                            .answer = answer};
     return post_start(&s, out, err);
 }

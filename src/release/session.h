@@ -72,7 +72,8 @@ struct session {
     /* What an open data set has read already; NULL: nothing. */
     const struct prepared *base;
     int steward, engine; /* its processes: descriptors; 0: none */
-    void *known; /* fingerprints of its files: validity.h; may be NULL */
+    bool detached; /* in a child of the steward, which outlives who asked */
+    void *known;   /* fingerprints of its files: validity.h; may be NULL */
     /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
     int64_t deadline_ns;
     bool discreet; /* a release runs: progress shows no numbers */

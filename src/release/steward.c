@@ -71,6 +71,7 @@ static enum status answer(void *ctx, struct str request, int asker,
     s->base = st->base;
     s->engine = st->engine;
     s->asker = asker;
+    s->detached = true;
     s->known = st->known;
     unsigned threads;
     TRY(session_limits(s, &threads, err));
@@ -86,7 +87,8 @@ enum status steward_start(const struct prepared *base, int *out,
         return err_nomem(err);
     st->base = base;
     st->known = validity_known_new();
-    struct post_server s = {.ctx = st,
+    struct post_server s = {.name = "dpcount-steward",
+                            .ctx = st,
                             .prepare = keep_engine,
                             .limits = limits,
                             .answer = answer,

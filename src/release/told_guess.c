@@ -96,7 +96,8 @@ static enum status look_back(struct release *r, struct ledger *l, u128 *out,
 enum status release_told_guess(struct release *r, struct err *err)
 {
     struct options *o = &r->session->opt;
-    struct ledger_access access = {.anchor = o->anchor.p};
+    struct ledger_access access = {.anchor = o->anchor.p,
+                                   .busy = r->session->detached};
     struct ledger *l = NULL;
     char text[U128_DIGITS];
     u128 told = 0;
