@@ -114,7 +114,13 @@ bool talk_describe(struct front *f, const char *sql, size_t n_parameters,
         out->fields[i] = field_of(pool, name, type);
     }
     *n_types = dpc_result_parameters(r);
-    for (size_t i = 0; i < *n_types && i < QUESTION_PARAMETERS_MOST; i++)
+    if (*n_types > QUESTION_PARAMETERS_MOST) {
+        dpc_result_free(r);
+        return problem_set(bad, "54000",
+                           "a statement has at most %d parameters",
+                           QUESTION_PARAMETERS_MOST);
+    }
+    for (size_t i = 0; i < *n_types; i++)
         types[i] = oid_of_type(dpc_result_parameter(r, i));
     dpc_result_free(r);
     return true;

@@ -78,11 +78,14 @@ static bool describe_catalogue(struct front *f, const char *sql,
     if (!catalogue_describe(f->catalogue, sql, types, *n_types, &r, &e))
         return catalogue_problem(bad, &e);
     take_catalogue(pool, &r, out);
-    *n_types = r.n_parameters;
-    for (size_t i = 0; i < r.n_parameters && i < QUESTION_PARAMETERS_MOST; i++)
+    bool fits = r.n_parameters <= QUESTION_PARAMETERS_MOST;
+    *n_types = fits ? r.n_parameters : 0;
+    for (size_t i = 0; i < *n_types; i++)
         types[i] = r.parameters[i];
     catalogue_rows_free(&r);
-    return true;
+    return fits ||
+           problem_set(bad, "54000", "a statement has at most %d parameters",
+                       QUESTION_PARAMETERS_MOST);
 }
 
 /* --- transactions
