@@ -40,9 +40,9 @@ void ipc_fini(struct ipc *c)
 
 static size_t need(const struct ipc *c)
 {
-    const unsigned char *p = c->in + c->taken;
     if (c->n_in - c->taken < HEADER)
         return HEADER;
+    const unsigned char *p = c->in + c->taken;
     return 1 +
            ((size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4]);
 }

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/sha256.h"
 #include "release/group_keys.h"
 #include "store/store.h"
 
-/* The form, the version of the library, and its byte order. */
+/* The form and the version of the library; then the hash of all that follows,
+ * so that damaged bytes are refused as a whole. Whoever makes them on purpose
+ * could make a data set just as well. */
 static struct str magic(void)
 {
     return STR("dpcount data set " DPC_VERSION "\n");
@@ -84,12 +87,18 @@ static enum status read_public(struct prepared *p, struct err *err)
 
 /* --- bytes ---------------------------------------------------------------- */
 
-enum status prepare_write(struct prepared *p, struct sb *b, struct err *err)
+static void hash_of(struct str bytes, unsigned char out[SHA256_BYTES])
+{
+    struct sha256 h;
+    sha256_init(&h);
+    sha256_add(&h, bytes.p, bytes.n);
+    sha256_end(&h, out);
+}
+
+static void write_body(struct prepared *p, struct sb *b)
 {
     struct schema shown = p->schema;
-    TRY(read_public(p, err));
     shown.policy = NULL; /* where it lies is nobody's business */
-    sb_str(b, magic());
     schema_write(b, &shown);
     bytes_put_str(b, p->left_out);
     for (size_t i = 0; i < p->schema.tables.n; i++) {
@@ -105,6 +114,21 @@ enum status prepare_write(struct prepared *p, struct sb *b, struct err *err)
         for (size_t v = 0; v < c->n; v++)
             value_write(b, &c->vals[v]);
     }
+}
+
+enum status prepare_write(struct prepared *p, struct sb *b, struct err *err)
+{
+    struct sb body;
+    unsigned char hash[SHA256_BYTES];
+    TRY(read_public(p, err));
+    sb_init(&body, &p->arena);
+    write_body(p, &body);
+    if (body.failed)
+        return err_nomem(err);
+    hash_of(sb_view(&body), hash);
+    sb_str(b, magic());
+    sb_add(b, (const char *)hash, sizeof hash);
+    sb_str(b, sb_view(&body));
     return b->failed ? err_nomem(err) : OK;
 }
 
@@ -130,17 +154,28 @@ static bool take_rows(struct prepared *p, struct bytes *b)
     return p->rows_declared != NULL;
 }
 
-enum status prepare_read(struct prepared *p, struct str bytes, struct err *err)
+static bool take_head(struct str *bytes)
 {
     struct str head = magic();
-    struct bytes b = {&p->arena, bytes, false};
-    if (bytes.n < head.n || memcmp(bytes.p, head.p, head.n) != 0)
+    unsigned char hash[SHA256_BYTES];
+    size_t n = head.n + sizeof hash;
+    if (bytes->n < n || memcmp(bytes->p, head.p, head.n) != 0)
+        return false;
+    struct str body = {bytes->p + n, bytes->n - n};
+    hash_of(body, hash);
+    bool same = memcmp(bytes->p + head.n, hash, sizeof hash) == 0;
+    *bytes = body;
+    return same;
+}
+
+enum status prepare_read(struct prepared *p, struct str bytes, struct err *err)
+{
+    if (!take_head(&bytes))
         return err_set(err, E_USAGE,
                        "these bytes are no data set of dpcount "
                        "%s",
                        DPC_VERSION);
-    b.left.p += head.n;
-    b.left.n -= head.n;
+    struct bytes b = {&p->arena, bytes, false};
     TRY(schema_read(&p->schema, &b, err));
     p->left_out = bytes_str(&b);
     bool good = take_rows(p, &b);
