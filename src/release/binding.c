@@ -59,7 +59,8 @@ static void print_columns(struct sb *b, const struct table *t)
         print_text(b, c->name);
         sb_printf(b, " %d%s%s", (int)c->type, c->not_null ? " not null" : "",
                   c->is_enum ? " enum" : "");
-        for (size_t k = 0; k < c->n_domain; k++) {
+        /* lists of the catalogue are not the owner's word */
+        for (size_t k = 0; !c->own_domain && k < c->n_domain; k++) {
             sb_cstr(b, k ? ", " : " values ");
             value_print(b, &c->domain[k]);
         }

@@ -194,6 +194,20 @@ static enum status open_source(struct prepared *p, enum source_need need,
     return source_open(&p->session->mem, &spec, &p->schema, &p->source, err);
 }
 
+/* Values that the catalogue lists, for the keys of GROUP BY; after the policy,
+ * which gives types and lists of its own. */
+static enum status read_lists(struct prepared *p, struct err *err)
+{
+    for (size_t i = 0; i < p->schema.tables.n; i++) {
+        size_t n;
+        const struct str *texts = source_lists(p->source, i, &n);
+        for (size_t k = 0; k < n; k++)
+            if (strcasestr(texts[k].p, "CHECK"))
+                TRY(sql_read_lists(&p->schema, i, texts[k], err));
+    }
+    return OK;
+}
+
 /* Once: it may come from standard input. */
 static enum status policy_text(struct prepared *p, struct err *err)
 {
@@ -325,6 +339,7 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     TRY(read_forms(p, err));
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));
+    TRY(read_lists(p, err));
     TRY(source_check_types(p->source, err));
     for (size_t i = 0; i < o->constraints.n; i++)
         TRY(schema_read_constraint(&p->schema, o->constraints.p[i], err));

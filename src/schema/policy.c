@@ -254,6 +254,10 @@ static enum status read_values(struct policy_reader *r, yaml_node_t *key,
         if (!s.p)
             return err_nomem(r->err);
         bool plain = item->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        if (plain && (str_is(s, "null") || str_is(s, "~"))) {
+            vals[i] = value_null();
+            continue;
+        }
         if (col->type == T_UNKNOWN && plain &&
             value_parse_number(r->s->arena, s, &vals[i]))
             continue;

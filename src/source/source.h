@@ -44,6 +44,10 @@ enum status source_open_again(struct mem *m, const struct source_spec *spec,
                               struct schema *s, struct source **out,
                               struct err *err) WARN_UNUSED;
 void source_close(struct source *src);
+/* CREATE TABLE statements whose CHECKs list the values of columns of the table,
+ * as the catalogue has them. src may be NULL. */
+const struct str *source_lists(const struct source *src, size_t table,
+                               size_t *n);
 /* E_TYPE if a column of a database has another type than the schema says. At
  * the open, and again when a policy was read since. src may be NULL. */
 enum status source_check_types(const struct source *src,

@@ -40,6 +40,7 @@ struct src_fk {
     struct str *ref_cols;
     size_t n_cols;
     struct str ref_table;
+    uint64_t number; /* in a sealed copy */
 };
 
 struct duck_files;
@@ -55,6 +56,8 @@ struct src_table {
     size_t n_cols;
     VEC(struct src_key) keys;
     VEC(struct src_fk) fks;
+    /* CREATE TABLE statements whose CHECKs list values of columns */
+    VEC(struct str) lists;
     struct str path;            /* file */
     struct duck_files *parquet; /* Parquet: its files; else NULL */
     bool has_header;            /* file: the first line names the columns */
@@ -99,6 +102,12 @@ void ticker_init(struct ticker *t, const struct progress *p, const char *what,
 /* E_CANCELLED when the user wants to stop. */
 enum status ticker_tick(struct ticker *t, uint64_t done,
                         struct err *err) WARN_UNUSED;
+
+/* src_table.c: the column has these values: "VALUE IN ('a', 'b')", in the
+ * grammar of PostgreSQL; column empty: a condition that names its columns. */
+enum status source_add_list(struct source *src, struct src_table *t,
+                            struct str column, struct str condition,
+                            struct err *err) WARN_UNUSED;
 
 /* source.c: a new table of the source, in the arena; NULL: no memory. */
 struct src_table *source_add(struct source *src);

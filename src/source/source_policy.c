@@ -186,6 +186,39 @@ static void write_columns(struct sb *b, const struct table *t)
     sb_cstr(b, open ? "]\n" : "}\n");
 }
 
+static void write_value(struct sb *b, const struct value *v)
+{
+    struct sb plain;
+    sb_init(&plain, b->arena);
+    value_plain(&plain, v);
+    b->failed |= plain.failed;
+    if (v->type == T_INT || v->type == T_BOOL)
+        sb_str(b, sb_view(&plain));
+    else
+        source_policy_name(b, sb_view(&plain));
+}
+
+/* What the catalogue lists, so that quote knows the groups from this file. */
+static void write_values(struct sb *b, const struct table *t)
+{
+    enum { MOST = 1000 };
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_cols; i++) {
+        const struct column *c = &t->cols[i];
+        if (!c->own_domain || !c->n_domain || c->n_domain > MOST)
+            continue;
+        sb_cstr(b, n++ ? ", " : "    values: {");
+        source_policy_name(b, c->name);
+        sb_cstr(b, ": [");
+        for (size_t k = 0; k < c->n_domain; k++) {
+            sb_cstr(b, k ? ", " : "");
+            write_value(b, &c->domain[k]);
+        }
+        sb_cstr(b, c->not_null ? "]" : ", null]");
+    }
+    sb_cstr(b, n ? "}\n" : "");
+}
+
 static bool is_referred_to(const struct schema *s, const struct table *t)
 {
     for (size_t i = 0; i < s->tables.n; i++)
@@ -239,6 +272,7 @@ static void write_table(struct sb *b, const struct schema *s, size_t table,
     write_columns(b, t);
     write_keys(b, t);
     write_not_null(b, t);
+    write_values(b, t);
     source_policy_owners(s, table, b);
     write_fks(b, t);
     sb_cstr(b, "    # rows_at_most: N\n");

@@ -109,22 +109,6 @@ static enum status add_fk(const struct ddl *d, size_t table,
     return VEC_PUSH(a, &t->fks, fk) ? OK : err_nomem(d->err);
 }
 
-/* CHECK: only lists of values are used, for the keys of GROUP BY. Rows that
- * break it are in no group, so nothing rests on it. */
-static enum status add_check(const struct ddl *d, size_t table,
-                             const json_t *con)
-{
-    const json_t *list = NULL;
-    struct table *t = &d->s->tables.p[table];
-    const char *name = ddl_listed(get(con, "raw_expr"), &list);
-    long col = name ? table_find_column(t, str_of(name)) : -1;
-    if (col < 0 || t->cols[col].n_domain)
-        return OK;
-    t->cols[col].own_domain = true;
-    return ddl_values(d->s->arena, list, t->cols[col].type,
-                      &t->cols[col].domain, &t->cols[col].n_domain, d->err);
-}
-
 /* own: the column that a column constraint stands at, or -1. */
 static enum status add_constraint(const struct ddl *d, size_t table,
                                   const json_t *c, long own)
@@ -137,7 +121,7 @@ static enum status add_constraint(const struct ddl *d, size_t table,
     if (own >= 0 && strcmp(type, "CONSTR_NOTNULL") == 0)
         d->s->tables.p[table].cols[own].not_null = true;
     if (strcmp(type, "CONSTR_CHECK") == 0)
-        return add_check(d, table, c);
+        return ddl_add_list(d->s, table, own, get(c, "raw_expr"), d->err);
     if (!primary && !fk && strcmp(type, "CONSTR_UNIQUE") != 0)
         return OK;
     if (own < 0)

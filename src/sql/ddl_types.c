@@ -55,31 +55,6 @@ enum status ddl_values(struct arena *a, const json_t *list, enum type t,
     return OK;
 }
 
-static const json_t *without_casts(const json_t *node)
-{
-    while (node_as(node, "TypeCast"))
-        node = get(node_as(node, "TypeCast"), "arg");
-    return node;
-}
-
-const char *ddl_listed(const json_t *e, const json_t **list)
-{
-    const json_t *x = node_as(e, "A_Expr");
-    const json_t *ref = node_as(without_casts(get(x, "lexpr")), "ColumnRef");
-    const json_t *right = without_casts(get(x, "rexpr"));
-    const char *kind = get_text(x, "kind");
-    if (!ref || get_size(ref, "fields") != 1 ||
-        strcmp(string_of(json_array_get(get(x, "name"), 0)), "=") != 0)
-        return NULL;
-    if (strcmp(kind, "AEXPR_IN") == 0 && node_as(right, "List"))
-        *list = get(node_as(right, "List"), "items");
-    else if (strcmp(kind, "AEXPR_OP_ANY") == 0 && node_as(right, "A_ArrayExpr"))
-        *list = get(node_as(right, "A_ArrayExpr"), "elements");
-    else
-        return NULL;
-    return last_name(get(ref, "fields"));
-}
-
 static enum status push(struct ddl_types *t, struct user_type u,
                         const json_t *names, struct err *err)
 {

@@ -93,6 +93,12 @@ enum status sql_read(struct arena *a, struct schema *s, struct str text,
 enum status sql_read_ddl(struct schema *s, struct str text, const char *file,
                          struct err *err) WARN_UNUSED;
 
+/* Which values do columns of the table have by the CHECKs of this CREATE TABLE?
+ * Columns that have a list keep it; a text that cannot be read lists nothing.
+ */
+enum status sql_read_lists(struct schema *s, size_t table, struct str text,
+                           struct err *err) WARN_UNUSED;
+
 /* The text of docs/sql.md. */
 void sql_print_doc(struct sb *b);
 

@@ -32,9 +32,11 @@ static const char constraints_sql[] =
     "SELECT schema_name, table_name, constraint_type, "
     "array_to_string(constraint_column_names, chr(10)), "
     "coalesce(referenced_table, ''), "
-    "coalesce(array_to_string(referenced_column_names, chr(10)), '') "
+    "CASE WHEN constraint_type = 'CHECK' THEN expression ELSE "
+    "coalesce(array_to_string(referenced_column_names, chr(10)), '') END "
     "FROM duckdb_constraints() WHERE database_name = current_database() "
-    "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') "
+    "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY', "
+    "'CHECK') "
     "ORDER BY schema_name, table_name, constraint_index";
 
 struct duck_type_row {
@@ -175,6 +177,15 @@ static enum status table_for(struct source *src, const struct duck_vector *v,
     return t->name.p && t->namespace_.p ? OK : err_nomem(err);
 }
 
+/* ENUM('a', 'b') */
+static enum status add_enum(struct source *src, struct src_table *t,
+                            struct str column, struct str type, struct err *err)
+{
+    struct str list = {type.p + strlen("ENUM"), type.n - strlen("ENUM")};
+    struct str text = str_printf(&src->arena, "VALUE IN %.*s", PSTR(list));
+    return text.p ? source_add_list(src, t, column, text, err) : err_nomem(err);
+}
+
 /* Rows come table by table, so that a table's columns grow at the end. */
 enum status duck_add_column(struct source *src, struct src_table *t,
                             struct str name, struct str type, bool not_null,
@@ -192,7 +203,9 @@ enum status duck_add_column(struct source *src, struct src_table *t,
     set_type(c, type);
     t->cols = cols;
     t->n_cols++;
-    return c->name.p ? OK : err_nomem(err);
+    if (!c->name.p)
+        return err_nomem(err);
+    return c->is_enum ? add_enum(src, t, c->name, type, err) : OK;
 }
 
 enum { MAX_CATALOGUE_COLS = 6 };
@@ -283,6 +296,8 @@ static enum status constraint_row(struct source *src,
         find_table(src, duck_text_at(&v[0], row), duck_text_at(&v[1], row));
     if (!t || t->refused)
         return OK;
+    if (str_is(duck_text_at(&v[2], row), "CHECK"))
+        return source_add_list(src, t, STR(""), duck_text_at(&v[5], row), err);
     uint32_t *cols = NEWS(&src->arena, uint32_t, t->n_cols + 1);
     if (!cols)
         return err_nomem(err);

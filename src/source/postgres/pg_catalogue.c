@@ -102,6 +102,28 @@ static const char fks_sql[] =
     "WHERE k.contype = 'f' AND k.conparentid = 0 "
     "ORDER BY k.conrelid, k.oid";
 
+/* Values that a CHECK, a domain or an enum lists, as conditions; of the latter
+ * two with the column that they are of. */
+static const char lists_sql[] =
+    "SELECT k.conrelid, 0, pg_catalog.pg_get_expr(k.conbin, k.conrelid) "
+    "FROM pg_catalog.pg_constraint k WHERE k.contype = 'c' "
+    "AND k.conrelid <> 0 AND k.convalidated "
+    "AND pg_catalog.array_length(k.conkey, 1) = 1 "
+    "UNION ALL SELECT a.attrelid, a.attnum, "
+    "pg_catalog.pg_get_expr(k.conbin, 0) FROM pg_catalog.pg_attribute a "
+    "JOIN pg_catalog.pg_constraint k ON k.contypid = a.atttypid "
+    "WHERE k.contype = 'c' AND k.convalidated AND a.attnum > 0 "
+    "UNION ALL SELECT a.attrelid, a.attnum, 'VALUE IN (' || e.list || ')' "
+    "FROM pg_catalog.pg_attribute a "
+    "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
+    "LEFT JOIN pg_catalog.pg_type t2 "
+    "ON t.typtype = 'd' AND t2.oid = t.typbasetype "
+    "JOIN (SELECT enumtypid, pg_catalog.string_agg("
+    "pg_catalog.quote_literal(enumlabel), ', ' ORDER BY enumsortorder) AS list "
+    "FROM pg_catalog.pg_enum GROUP BY enumtypid) e "
+    "ON e.enumtypid = COALESCE(t2.oid, t.oid) WHERE a.attnum > 0 "
+    "ORDER BY 1, 2 DESC, 3";
+
 struct known { /* a table by its oid */
     unsigned long oid;
     size_t index; /* in src->tables */
@@ -374,6 +396,18 @@ static enum status add_fk(struct reading *r, const PGresult *res, int row)
                                                            : err_nomem(r->err);
 }
 
+static enum status add_list(struct reading *r, const PGresult *res, int row)
+{
+    int attnum = (int)number_at(res, row, 1);
+    struct known *k = find(r, number_at(res, row, 0));
+    uint32_t col = k && attnum ? position(k, attnum) : UINT32_MAX;
+    if (!k || (attnum && col == UINT32_MAX))
+        return OK;
+    return source_add_list(r->src, &r->src->tables.p[k->index],
+                           attnum ? k->cols.p[col].name : STR(""),
+                           str_of(PQgetvalue(res, row, 2)), r->err);
+}
+
 static enum status each_row(struct reading *r, const char *sql,
                             enum status (*one)(struct reading *,
                                                const PGresult *, int))
@@ -400,5 +434,6 @@ enum status pg_catalogue(struct source *src, struct err *err)
     TRY(each_row(&r, tables.p, add_table));
     TRY(each_row(&r, columns_sql, add_column));
     TRY(each_row(&r, keys_sql, add_key));
-    return each_row(&r, fks_sql, add_fk);
+    TRY(each_row(&r, fks_sql, add_fk));
+    return each_row(&r, lists_sql, add_list);
 }

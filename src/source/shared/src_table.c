@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "source/source_int.h"
+#include "sqlgen/sqlgen.h"
 
 const struct src_table *source_find_table(const struct source *src,
                                           size_t table)
@@ -23,6 +24,31 @@ struct src_table *source_add(struct source *src)
     if (!VEC_PUSH(&src->arena, &src->tables, t))
         return NULL;
     return &src->tables.p[src->tables.n - 1];
+}
+
+enum status source_add_list(struct source *src, struct src_table *t,
+                            struct str column, struct str condition,
+                            struct err *err)
+{
+    struct sb b;
+    sb_init(&b, &src->arena);
+    sb_cstr(&b, "CREATE TABLE t (");
+    if (column.n) {
+        sqlgen_ident(&b, column);
+        sb_cstr(&b, " text ");
+    }
+    sb_printf(&b, "CHECK (%.*s))", PSTR(condition));
+    struct str text = sb_view(&b);
+    return !b.failed && VEC_PUSH(&src->arena, &t->lists, text) ? OK
+                                                               : err_nomem(err);
+}
+
+const struct str *source_lists(const struct source *src, size_t table,
+                               size_t *n)
+{
+    const struct src_table *t = src ? source_find_table(src, table) : NULL;
+    *n = t ? t->lists.n : 0;
+    return t ? t->lists.p : NULL;
 }
 
 enum status source_loader_columns(const struct src_table *t,

@@ -8,6 +8,8 @@
  *   dpcount_tables(i, name, namespace)
  *   dpcount_columns(i, k, name, type, flags)       column k of table i
  *   dpcount_keys(i, key, k)                        column k is in the key
+ *   dpcount_lists(i, ddl)                          values of its columns
+ *   dpcount_refs(i, ref, k, to_table, to_column)   column k refers there
  *
  * Whole numbers, dates, times and booleans are INTEGERs (their number inside),
  * REALs REALs, all else texts as the dictionary has them. The file comes
@@ -26,6 +28,7 @@
 
 #include "base/sha256.h"
 #include "source/source_int.h"
+#include "sqlgen/sqlgen.h"
 
 struct source_copy {
     struct mem *mem;
@@ -119,6 +122,62 @@ static enum status put_keys(struct source_copy *c, size_t table,
     return OK;
 }
 
+/* CREATE TABLE ... CHECK (c IN ('a', 'b')), as a catalogue has it. */
+static enum status put_lists(struct source_copy *c, size_t table,
+                             struct err *err)
+{
+    const struct table *t = &c->src->schema->tables.p[table];
+    struct sb b, ddl, plain;
+    for (size_t k = 0; k < t->n_cols; k++) {
+        const struct column *col = &t->cols[k];
+        if (!col->own_domain || !col->n_domain)
+            continue;
+        sb_init(&b, &c->arena);
+        sb_init(&ddl, &c->arena);
+        sb_cstr(&ddl, "CREATE TABLE t (");
+        sqlgen_ident(&ddl, col->name);
+        sb_cstr(&ddl, " text CHECK (VALUE IN (");
+        for (size_t i = 0; i < col->n_domain; i++) {
+            sb_init(&plain, &c->arena);
+            value_plain(&plain, &col->domain[i]);
+            ddl.failed |= plain.failed;
+            sb_cstr(&ddl, i ? ", " : "");
+            put_literal(&ddl, sb_view(&plain));
+        }
+        sb_cstr(&ddl, ")))");
+        sb_printf(&b, "INSERT INTO dpcount_lists VALUES(%zu, ", table);
+        put_literal(&b, sb_view(&ddl));
+        b.failed |= ddl.failed;
+        TRY(insert(c, &b, err));
+    }
+    return OK;
+}
+
+static enum status put_refs(struct source_copy *c, size_t table,
+                            struct err *err)
+{
+    const struct schema *s = c->src->schema;
+    const struct table *t = &s->tables.p[table];
+    struct sb b;
+    sb_init(&b, &c->arena);
+    for (size_t f = 0; f < t->fks.n; f++) {
+        const struct foreign_key *fk = &t->fks.p[f];
+        long to = schema_find(s, fk->ref_table);
+        for (size_t k = 0; to >= 0 && k < fk->n_cols; k++) {
+            const struct table *other = &s->tables.p[to];
+            if (fk->ref_cols[k] >= other->n_cols)
+                break;
+            sb_printf(&b, "INSERT INTO dpcount_refs VALUES(%zu, %zu, %u, ",
+                      table, f, fk->cols[k]);
+            put_literal(&b, other->name);
+            sb_cstr(&b, ", ");
+            put_literal(&b, other->cols[fk->ref_cols[k]].name);
+            TRY(insert(c, &b, err));
+        }
+    }
+    return OK;
+}
+
 static enum status put_table(struct source_copy *c, size_t table,
                              struct err *err)
 {
@@ -135,6 +194,8 @@ static enum status put_table(struct source_copy *c, size_t table,
         sb_printf(&b, ", c%zu", k);
     TRY(insert(c, &b, err));
     TRY(put_columns(c, table, err));
+    TRY(put_lists(c, table, err));
+    TRY(put_refs(c, table, err));
     return put_keys(c, table, err);
 }
 
@@ -216,7 +277,9 @@ static enum status open_temp(struct source_copy *c, struct str version,
             "CREATE TABLE dpcount_seal(version); "
             "CREATE TABLE dpcount_tables(i, name, namespace); "
             "CREATE TABLE dpcount_columns(i, k, name, type, flags); "
-            "CREATE TABLE dpcount_keys(i, key, k)",
+            "CREATE TABLE dpcount_keys(i, key, k); "
+            "CREATE TABLE dpcount_lists(i, ddl); "
+            "CREATE TABLE dpcount_refs(i, ref, k, to_table, to_column)",
             err));
     sb_init(&b, &c->arena);
     sb_cstr(&b, "INSERT INTO dpcount_seal VALUES(");
@@ -385,6 +448,43 @@ static enum status take_key(struct source *src, sqlite3_stmt *st,
     return OK;
 }
 
+static enum status take_list(struct source *src, sqlite3_stmt *st,
+                             struct err *err)
+{
+    struct src_table *t = by_number(src, sqlite3_column_int64(st, 0));
+    struct str ddl = text_of(&src->arena, st, 1);
+    if (!t)
+        return broken(err);
+    return ddl.p && VEC_PUSH(&src->arena, &t->lists, ddl) ? OK : err_nomem(err);
+}
+
+/* Rows come sorted by table and reference. */
+static enum status take_ref(struct source *src, sqlite3_stmt *st,
+                            struct err *err)
+{
+    struct arena *a = &src->arena;
+    struct src_table *t = by_number(src, sqlite3_column_int64(st, 0));
+    sqlite3_int64 col = sqlite3_column_int64(st, 2);
+    uint64_t number = (uint64_t)sqlite3_column_int64(st, 1);
+    if (!t || col < 0 || (uint64_t)col >= t->n_cols)
+        return broken(err);
+    struct src_fk *f = t->fks.n ? &t->fks.p[t->fks.n - 1] : NULL;
+    if (!f || f->number != number) {
+        struct src_fk new = {.number = number, .ref_table = text_of(a, st, 3)};
+        new.cols = NEWS(a, uint32_t, t->n_cols + 1);
+        new.ref_cols = NEWS(a, struct str, t->n_cols + 1);
+        if (!new.cols || !new.ref_cols || !new.ref_table.p ||
+            !VEC_PUSH(a, &t->fks, new))
+            return err_nomem(err);
+        f = &t->fks.p[t->fks.n - 1];
+    }
+    if (f->n_cols == t->n_cols)
+        return broken(err);
+    f->cols[f->n_cols] = (uint32_t)col;
+    f->ref_cols[f->n_cols] = text_of(a, st, 4);
+    return f->ref_cols[f->n_cols++].p ? OK : err_nomem(err);
+}
+
 static enum status each(struct source *src, const char *sql,
                         enum status (*take)(struct source *, sqlite3_stmt *,
                                             struct err *),
@@ -409,8 +509,14 @@ enum status sqlite_sealed_catalogue(struct source *src, struct err *err)
              "SELECT i, k, name, type, flags FROM dpcount_columns "
              "ORDER BY i, k",
              take_column, err));
-    return each(src, "SELECT i, key, k FROM dpcount_keys ORDER BY i, key, k",
-                take_key, err);
+    TRY(each(src, "SELECT i, key, k FROM dpcount_keys ORDER BY i, key, k",
+             take_key, err));
+    TRY(each(src, "SELECT i, ddl FROM dpcount_lists ORDER BY rowid", take_list,
+             err));
+    return each(src,
+                "SELECT i, ref, k, to_table, to_column FROM dpcount_refs "
+                "ORDER BY i, ref, rowid",
+                take_ref, err);
 }
 
 /* --- what was written is what is read ------------------------------------- */

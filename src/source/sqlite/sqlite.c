@@ -335,7 +335,8 @@ static enum status read_fks(struct source *src, struct src_table *t,
 }
 
 static enum status read_table(struct source *src, struct str name,
-                              const char *refused, struct err *err)
+                              const char *refused, struct str sql,
+                              struct err *err)
 {
     struct src_table *t = source_add(src);
     if (!t)
@@ -343,6 +344,8 @@ static enum status read_table(struct source *src, struct str name,
     t->kind = SRC_SQLITE;
     t->name = name;
     t->refused = refused;
+    if (!refused && !VEC_PUSH(&src->arena, &t->lists, sql))
+        return err_nomem(err);
     enum status s = read_columns(src, t, err);
     if (refused && s == E_SOURCE) { /* broken, or its module is not here */
         err_clear(err);
@@ -406,9 +409,9 @@ static enum status read_tables(struct source *src, struct err *err)
     while (s == OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct str name = column_str(&src->arena, st, 0);
         const char *type = (const char *)sqlite3_column_text(st, 1);
-        const char *sql = (const char *)sqlite3_column_text(st, 2);
-        s = name.p && type && sql
-                ? read_table(src, name, refusal(type, sql), err)
+        struct str sql = column_str(&src->arena, st, 2);
+        s = name.p && type && sql.p
+                ? read_table(src, name, refusal(type, sql.p), sql, err)
                 : err_nomem(err);
     }
     TRY(ended(src, st, rc, s, err));
