@@ -198,7 +198,8 @@ static const char help_text[] =
     "  \\format FORM        text, csv, json or markdown\n"
     "  \\o [FILE]           answers go to a file; to the terminal again\n"
     "  \\timing             how long it took, on and off\n"
-    "  \\q                  end\n";
+    "  \\q                  end\n"
+    "  Ctrl-C              drops what was typed; stops what runs\n";
 
 static void command(struct shell *s, char *line)
 {
@@ -257,7 +258,9 @@ static void loop(struct shell *s, struct shell_lines *in)
     char *line;
     while (!s->done &&
            (line = shell_lines_next(in, text.n ? "   ...> " : "dpcount> "))) {
-        if (!text.n && *line == '\\') {
+        if (in->dropped) {
+            text.n = 0;
+        } else if (!text.n && *line == '\\') {
             command(s, line);
         } else if (!shell_text_add(&text, line) ||
                    !shell_text_add(&text, "\n")) {
@@ -267,7 +270,7 @@ static void loop(struct shell *s, struct shell_lines *in)
             all_statements(s, in, &text);
         }
     }
-    if (!s->done && text.p && !shell_is_blank(text.p))
+    if (!s->done && text.n && !shell_is_blank(text.p))
         statement(s, text.p); /* the last one may lack its semicolon */
     free(text.p);
 }

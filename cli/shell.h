@@ -15,6 +15,7 @@ struct shell_lines {
     FILE *from; /* NULL: a terminal */
     char *line; /* the last one; the reader's */
     size_t cap;
+    bool dropped;       /* Ctrl-C: what was typed so far is not meant */
     char history[4096]; /* its file; empty: none */
 };
 void shell_lines_open(struct shell_lines *r, FILE *from);

@@ -1,6 +1,8 @@
 /* Reading for the shell: lines, by libedit on a terminal, and statements. */
 #include <ctype.h>
 #include <editline/readline.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,12 +22,48 @@ void shell_lines_open(struct shell_lines *r, FILE *from)
     read_history(r->history);
 }
 
+/* Ctrl-C while a line is typed: back to before it. One that came a little
+ * earlier, between two lines, is kept until then. */
+static sigjmp_buf before_line;
+static volatile sig_atomic_t reading, interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+    if (reading)
+        siglongjmp(before_line, 1);
+}
+
+/* The handler stays: between two lines nothing else should take the signal,
+ * and a question that runs brings its own. */
+static char *edited_line(const char *prompt)
+{
+    struct sigaction sa = {.sa_handler = on_interrupt};
+    sigemptyset(&sa.sa_mask);
+    sigaction(SIGINT, &sa, NULL);
+    if (sigsetjmp(before_line, 1)) {
+        reading = 0;
+        return NULL;
+    }
+    reading = 1;
+    char *line = interrupted ? NULL : readline(prompt);
+    reading = 0;
+    return line;
+}
+
 char *shell_lines_next(struct shell_lines *r, const char *prompt)
 {
     if (!r->from) {
         free(r->line);
-        r->line = readline(prompt);
-        return r->line;
+        r->line = edited_line(prompt);
+        r->dropped = interrupted;
+        interrupted = 0;
+        if (!r->dropped)
+            return r->line;
+        putchar('\n');
+        free(r->line);
+        return r->line = strdup("");
     }
     ssize_t n = getline(&r->line, &r->cap, r->from);
     if (n < 0)

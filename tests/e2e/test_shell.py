@@ -75,30 +75,63 @@ def commands():
     check("a file", r.returncode == 0 and "(2 rows" in r.stdout, r.stdout + r.stderr)
 
 
+class Terminal:
+    """The shell on a terminal of its own: what it shows, what one types."""
+
+    def __init__(self, home):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update({"HOME": home, "TERM": "vt100"})
+            os.execv(DPCOUNT, [DPCOUNT, "shell", *DATA])
+        self.seen = b""
+
+    def wait(self, text, seconds):
+        """Whether text is shown in time; what stood before it is passed over."""
+        until = time.time() + seconds
+        while text not in self.seen and time.time() < until:
+            if select.select([self.fd], [], [], 1)[0]:
+                try:
+                    self.seen += os.read(self.fd, 4096)
+                except OSError:
+                    break
+        found = text in self.seen
+        if found:
+            self.seen = self.seen[self.seen.find(text) + len(text):]
+        return found
+
+    def type(self, text):
+        os.write(self.fd, text)
+
+    def end(self):
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return status
+
+
+def talk(t, *turns):
+    for wait, text in turns:
+        check(f"a terminal shows {wait}", t.wait(wait, slower(120)), repr(t.seen[-300:]))
+        t.type(text)
+
+
 def terminal():
     """What one types, with editing; the history is for its user only."""
     home = os.path.join(os.getcwd(), "home")
     os.mkdir(home)
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ.update({"HOME": home, "TERM": "vt100"})
-        os.execv(DPCOUNT, [DPCOUNT, "shell", *DATA])
-    seen, until = b"", time.time() + slower(60)
-    for wait, text in ((b"dpcount> ", b"SELECT COUNT(*)\r"), (b"...> ", b"FROM pat;\r"), (b"(1 row", b"\\q\r"), (None, b"")):
-        while wait and wait not in seen and time.time() < until:
-            if select.select([fd], [], [], 1)[0]:
-                try:
-                    seen += os.read(fd, 4096)
-                except OSError:
-                    break
-        seen = seen if wait is None else seen[seen.find(wait) + 1:] if wait in seen else seen
-        if wait:
-            os.write(fd, text)
-    _, status = os.waitpid(pid, 0)
-    os.close(fd)
-    check("a terminal", status == 0, repr(seen[-300:]))
+    t = Terminal(home)
+    talk(t, (b"dpcount> ", b"SELECT COUNT(*)\r"), (b"...> ", b"FROM nonsense"))
+    # A signal may meet the terminal between two modes, as a person's may: again.
+    for _ in range(20):
+        t.type(b"\x03")
+        if t.wait(b"dpcount> ", slower(5)):
+            break
+    t.type(b"SELECT COUNT(*)\r")
+    talk(t, (b"...> ", b"FROM pat;\r"), (b"(1 row", b"\\q\r"))
+    check("a terminal ends well", t.end() == 0, repr(t.seen[-300:]))
     history = os.path.join(home, ".dpcount_history")
     check("a history of its own", os.path.exists(history) and os.stat(history).st_mode & 0o077 == 0, "")
+    with open(history, encoding="utf-8") as f:
+        check("what was dropped is not in it", "nonsense" not in f.read(), "")
 
 
 with tempfile.TemporaryDirectory() as folder:
