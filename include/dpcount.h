@@ -76,7 +76,7 @@ extern "C" {
 /* Of this header. While the major number is 0 a program is compiled for one
  * minor number; later ones only add. */
 #define DPC_VERSION_MAJOR 0
-#define DPC_VERSION_MINOR 1
+#define DPC_VERSION_MINOR 2
 #define DPC_VERSION_PATCH 0
 
 /* Of the library: "0.2.0". Since 0.1. */

@@ -22,7 +22,7 @@ def _library() -> ctypes.CDLL:
     global _loaded  # pylint: disable=global-statement
     with _lock:
         if _loaded is None:
-            name = os.environ.get("DPCOUNT_LIBRARY") or ctypes.util.find_library("dpcount") or "libdpcount.so.0"
+            name = os.environ.get("DPCOUNT_LIBRARY") or ctypes.util.find_library("dpcount") or "libdpcount.so.0.2"
             try:
                 lib = ctypes.CDLL(name)
             except OSError as e:

@@ -39,9 +39,9 @@ bool front_jail(void)
     bool ok = x != NULL;
     for (size_t i = 0; ok && i < sizeof allowed / sizeof *allowed; i++)
         ok = !seccomp_rule_add(x, SCMP_ACT_ALLOW, allowed[i], 0);
-    /* its own limits only */
-    ok = ok && !seccomp_rule_add(x, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1,
-                                 SCMP_A0(SCMP_CMP_EQ, 0));
+    const struct scmp_arg_cmp own = {.arg = 0, .op = SCMP_CMP_EQ};
+    ok = ok && !seccomp_rule_add_array(x, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64),
+                                       1, &own); /* its own limits only */
     ok = ok && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !seccomp_load(x);
     seccomp_release(x);
     return ok;

@@ -62,10 +62,11 @@ release_voting_open(struct voting *v, struct evaluated *data,
                     void *ctx, struct err *err)
 {
     const struct count *q = v->r->c->q;
-    struct contrib_options from = {
-        .join = {q->p->threads, cancelled, v->session},
-        .group = group,
-        .group_ctx = ctx};
+    struct contrib_options from = {.join = {.threads = q->p->threads,
+                                            .cancelled = cancelled,
+                                            .ctx = v->session},
+                                   .group = group,
+                                   .group_ctx = ctx};
     return contrib_open(&v->session->mem, q->query, &q->owners, data->store,
                         &from, &v->from, err);
 }

@@ -205,7 +205,7 @@ enum status report_entity_values(struct count *q, struct evaluated *data,
     struct values v = {.q = q,
                        .j = j,
                        .text = text,
-                       .opt = {session_cancelled, s},
+                       .opt = {.cancelled = session_cancelled, .ctx = s},
                        .err = err};
     if (data->sql)
         return err_set(err, E_UNSUPPORTED,

@@ -21,7 +21,7 @@ lib=$tree/$(cached CMAKE_INSTALL_LIBDIR)
 [ -d "$lib" ] || lib=$tree/lib
 
 for file in "$tree/include/dpcount.h" "$lib/libdpcount.so" \
-    "$lib/libdpcount.so.${version%%.*}" "$lib/libdpcount.so.$version" \
+    "$lib/libdpcount.so.${version%.*}" "$lib/libdpcount.so.$version" \
     "$lib/pkgconfig/dpcount.pc"; do
     [ -e "$file" ] || fail "not installed: ${file#"$tree"/}"
 done

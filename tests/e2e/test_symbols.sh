@@ -21,7 +21,7 @@ exported "$library" | grep -qx dpc_version || {
     exit 1
 }
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-[ "$soname" = "libdpcount.so.$(cut -d. -f1 "$DPC_SOURCE/VERSION")" ] || {
+[ "$soname" = "libdpcount.so.$(cut -d. -f1,2 "$DPC_SOURCE/VERSION")" ] || {
     echo "soname is \"$soname\""
     exit 1
 }
