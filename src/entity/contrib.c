@@ -138,6 +138,8 @@ static enum status add_tuple(void *ctx, const struct value *key, u128 count,
 {
     struct contrib *x = ctx;
     unsigned k = x->c->k;
+    if (!count) /* of a sum: who adds nothing is not there */
+        return OK;
     TRY(make_room(x, err));
     for (unsigned i = 0; i < k; i++) {
         uint32_t id = (uint32_t)key[i].i;
@@ -279,7 +281,7 @@ static enum status add_has(void *ctx, const struct value *key, u128 count,
     struct contrib *x = ctx;
     (void)err;
     u128 *has = &x->has[(uint32_t)key[0].i];
-    x->entities += !*has;
+    x->entities += count && !*has;
     *has = u128_add_inf(*has, count);
     return OK;
 }

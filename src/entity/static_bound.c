@@ -188,6 +188,14 @@ static enum status bound_var(struct arena *a, const struct cq *q,
     return OK;
 }
 
+/* What one answer weighs at most; U128_INF where only room for numbers limits
+ * it. */
+static u128 weight_most(const struct cq *q)
+{
+    u128 most = cq_weight_most(q);
+    return q->weight.on && most >= CQ_WEIGHT_MOST / 4 ? U128_INF : most;
+}
+
 static enum status bound_sum(struct arena *a, const struct cq *q,
                              const struct completion *c, u128 *out,
                              struct err *err)
@@ -200,7 +208,7 @@ static enum status bound_sum(struct arena *a, const struct cq *q,
         u128 one;
         s = bound_var(&scratch, q, &c->vars[i], &one, err);
         if (s == OK)
-            *out = u128_add_inf(*out, one);
+            *out = u128_add_inf(*out, u128_mul_inf(one, weight_most(q)));
     }
     arena_fini(&scratch);
     return s;
@@ -249,6 +257,7 @@ static enum status add_part(struct tree_bound *b, const struct tree_part *p,
         if (!owns(&c.vars[i], p->own))
             continue;
         TRY(bound_var(b->a, p->path, &c.vars[i], &one, err));
+        one = u128_mul_inf(one, weight_most(p->path));
         if (p->gain)
             b->gain = u128_add_inf(b->gain, one);
         if (p->loss)
@@ -456,7 +465,7 @@ enum status entity_advise(struct arena *a, const struct cq *q,
     if (q->unsat)
         return OK;
     TRY(bound_sum(a, q, c, &now, err));
-    if (now != U128_INF)
+    if (now != U128_INF || weight_most(q) >= K_BASE)
         return OK;
     for (uint32_t i = 0; i < q->n_atoms; i++)
         list_edges(&x, q->atoms[i].table);

@@ -154,5 +154,6 @@ enum status view_query(struct arena *a, const struct cq *q,
         to->outs[n++] = t;
     }
     to->n_group = k + more;
+    to->weight.out += k;
     return OK;
 }

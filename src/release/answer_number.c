@@ -58,8 +58,10 @@ static void set_i64(mpz_t z, int64_t v)
         mpz_neg(z, z);
 }
 
-/* ((lo + hi) n + s) / (2 n), within [lo, hi]; the middle if n < 1. In units of
- * AVERAGE_DIGITS more digits. */
+/* ((lo + hi) n + s) / (2 n), within [lo, hi]; the middle if n < 1. With
+ * entities (2 lo n + 2 s) / (2 n); lo if n < 1. In units of AVERAGE_DIGITS more
+ * digits.
+ */
 static void average_units(const struct sql_average *v, mpz_t s, mpz_t n,
                           mpz_t out)
 {
@@ -70,9 +72,10 @@ static void average_units(const struct sql_average *v, mpz_t s, mpz_t n,
     mpz_ui_pow_ui(more, 10, AVERAGE_DIGITS);
     mpz_mul(lo, lo, more);
     mpz_mul(hi, hi, more);
-    mpz_add(out, lo, hi);
+    mpz_add(out, lo, v->low ? lo : hi);
     if (mpz_sgn(n) > 0) {
         mpz_mul(s, s, more);
+        mpz_mul_ui(s, s, v->low ? 2 : 1);
         mpz_mul(out, out, n);
         mpz_add(out, out, s);
         mpz_fdiv_q(out, out, n);

@@ -231,11 +231,12 @@ static double number_error(const struct maker *m, size_t c,
     if (x->p95 < 0 || !x->average)
         return x->p95 < 0 ? -1 : x->p95 * unit;
     double n = as_double(&vars[m->n_keys + c + 1]);
-    double middle = ((double)x->average->lo + (double)x->average->hi) / 2;
+    double lo = (double)x->average->lo, hi = (double)x->average->hi;
+    double from = x->average->low ? lo : (lo + hi) / 2;
     if (x[1].p95 < 0 || !(n >= 1))
         return -1;
-    at = as_double(&vars[m->n_keys + c]) - middle * unit;
-    return hypot(x->p95 * unit / 2, at * x[1].p95) / n;
+    at = as_double(&vars[m->n_keys + c]) - from * unit;
+    return hypot(x->p95 * unit / (x->average->low ? 1 : 2), at * x[1].p95) / n;
 }
 
 /* To first order: half the change between either end of each count's error,

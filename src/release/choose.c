@@ -517,6 +517,7 @@ enum status choose(struct count *q, const struct group_keys *k,
         halve(&c->total);
     c->n_groups = k->found ? 0 : k->n;
     c->is_signed = tree_is_signed(q->tree);
+    c->scale = q->scale;
     bool entity = q->p->schema.has_entities;
     c->exact = (entity ? q->entity.l1_upper : q->bound.l1_upper) == 0;
     if (c->exact)

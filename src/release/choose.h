@@ -38,6 +38,7 @@ struct choice {
     u128 most;       /* and at most this, the global one; U128_INF: no bound */
     mpq_t error_epsilon; /* for the error estimate; 0: none */
     bool is_signed;      /* a total may be negative */
+    uint32_t scale;      /* numbers are in units of 10^-scale */
     u128 clamped_at; /* C, if so many rows could be counted; else U128_INF */
     /* display; in units of S if smooth, of the threshold if elected */
     struct noise_error error;

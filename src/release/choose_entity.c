@@ -152,11 +152,19 @@ static enum status lost_share(struct count *q, const struct choice *c,
     return OK;
 }
 
+/* Of a sum in units of its last digit. */
+static u128 in_units(const struct count *q, u128 v)
+{
+    for (uint32_t i = 0; i < q->scale; i++)
+        v = u128_mul_inf(v, 10);
+    return v;
+}
+
 /* PRIVACY: a guess comes from people; nothing here has seen a row. */
 static enum status read_guess(struct count *q, u128 *out, struct err *err)
 {
     struct str v = q->p->session->opt.guess;
-    *out = q->p->schema.guess;
+    *out = in_units(q, q->p->schema.guess);
     if (!v.n)
         return OK;
     if (str_is(v, "earlier")) { /* else told_guess.c has put it there */
@@ -173,6 +181,7 @@ static enum status read_guess(struct count *q, u128 *out, struct err *err)
                       "too small a guess does no harm.");
         return E_VALUE;
     }
+    *out = in_units(q, *out);
     return OK;
 }
 
@@ -270,6 +279,14 @@ static enum status choose_election(struct count *q, const struct group_keys *k,
     return use_election(q, c, err);
 }
 
+/* PRIVACY: an election's candidates are keys with something left in their sum;
+ * a threshold for noise on all keys that occur does not hide one whose rows
+ * weigh nothing. */
+static bool hides_in_sum(const struct count *q, const struct group_keys *k)
+{
+    return q->is_sum && k->found;
+}
+
 static enum status by_name(struct count *q, const struct group_keys *k,
                            struct choice *c, struct err *err)
 {
@@ -285,6 +302,13 @@ static enum status by_name(struct count *q, const struct group_keys *k,
         err_hint(err, "Choose election, discrete-laplace or "
                       "discrete-gaussian.");
         return E_VALUE;
+    }
+    if (hides_in_sum(q, k)) {
+        err_set(err, E_UNSUPPORTED,
+                "the keys of a SUM cannot be found in private rows by this "
+                "mechanism");
+        err_hint(err, "Use election, or name the keys with --groups.");
+        return E_UNSUPPORTED;
     }
     if (q->entity.l1_upper == U128_INF) {
         err_set(err, E_UNBOUNDED,
@@ -332,7 +356,7 @@ static enum status by_bound(struct count *q, struct choice *c, struct err *err)
 static enum status by_rule(struct count *q, const struct group_keys *k,
                            struct choice *c, struct err *err)
 {
-    if (q->entity.l1_upper <= static_most(q, c))
+    if (q->entity.l1_upper <= static_most(q, c) && !hides_in_sum(q, k))
         return by_bound(q, c, err);
     c->reason = str_printf(
         &q->p->arena,
@@ -340,6 +364,20 @@ static enum status by_rule(struct count *q, const struct group_keys *k,
         "beyond that is cut, and the noise is for that much.%s",
         election_reason(grouping_of(q)));
     return choose_election(q, k, c, err);
+}
+
+static enum status refuse_sum(struct err *err)
+{
+    err_set(err, E_UNSUPPORTED,
+            "with entities, a sum is offered of numbers that cannot be "
+            "negative, over the rows of a join");
+    err_detail(err, "What one entity adds is cut at a threshold; of numbers of "
+                    "both signs, of distinct values and of unions it cannot be "
+                    "told apart.");
+    err_hint(err, "Write SUM(GREATEST(x, 0)), and a second sum of GREATEST(-x, "
+                  "0) where numbers are negative; or declare how many rows one "
+                  "entity has at most.");
+    return E_UNSUPPORTED;
 }
 
 /*
@@ -351,8 +389,11 @@ static enum status check_tree(const struct count *q, const struct group_keys *k,
                               struct err *err)
 {
     bool elect = str_is(q->p->session->opt.mechanism, "election");
-    if (!q->tree || (!k->found && !elect && q->entity.l1_upper != U128_INF))
+    if (prepare_can_cut(q) ||
+        (!k->found && !elect && q->entity.l1_upper != U128_INF))
         return OK;
+    if (q->is_sum)
+        return refuse_sum(err);
     err_set(err, E_UNSUPPORTED,
             k->found ? "keys from private rows are offered for conjunctive "
                        "queries only"
@@ -373,7 +414,7 @@ enum status choose_entity(struct count *q, const struct group_keys *k,
                           struct choice *c, struct err *err)
 {
     TRY(check_tree(q, k, err));
-    if (q->tree && !q->p->session->opt.mechanism.n)
+    if (!prepare_can_cut(q) && !q->p->session->opt.mechanism.n)
         return by_bound(q, c, err);
     c->thresholded = k->found;
     if (k->found)

@@ -410,10 +410,12 @@ static enum status check_engine(struct count *q, struct err *err)
 }
 
 /* PRIVACY: a threshold on a noisy sum hides no key: a row of weight 0 brings
- * one about that no number tells of. */
+ * one about that no number tells of. With entities who adds nothing is not
+ * there, and what one adds is cut (entity/PROOF.md, claim 11). */
 static enum status check_sum(const struct count *q, struct err *err)
 {
-    if (!q->is_sum || q->p->owner_counts)
+    bool cut = q->p->schema.has_entities && !q->half;
+    if (!q->is_sum || q->p->owner_counts || cut)
         return OK;
     err_set(err, E_UNSUPPORTED,
             "the keys of a SUM or AVG cannot be found in private rows");

@@ -525,11 +525,6 @@ static enum status check_count(struct count *q, struct err *err)
         err_hint(err, "Leave out --filters exact.");
         return E_UNSUPPORTED;
     }
-    if (q->is_sum && q->p->schema.has_entities) {
-        err_set(err, E_UNSUPPORTED, "sums are not offered with entities");
-        err_hint(err, "Count rows, or ask with neighbours of one row.");
-        return E_UNSUPPORTED;
-    }
     for (size_t i = 0; i < q->n_bodies; i++) {
         TRY(check_tables(q->p, q->bodies[i], err));
         TRY(check_enums(q->bodies[i], err));
@@ -558,10 +553,17 @@ static enum status complete(struct count *q, struct err *err)
 {
     struct arena *a = &q->p->arena;
     TRY(complete_query(a, q->query, &q->owners, err));
-    if (q->tree)
+    if (q->tree && !tree_is_plain_sum(q->tree))
         return entity_bound_tree(a, q->tree, q->query, &q->entity, err);
     TRY(view_fits(q->query, &q->owners, err));
     return entity_bound(a, q->query, &q->owners, &q->entity, err);
+}
+
+/* PRIVACY: of a sum over distinct values what an entity adds depends on who
+ * else has the value, and a packing of witnesses counts, it does not weigh. */
+bool prepare_can_cut(const struct count *q)
+{
+    return !q->tree || (tree_is_plain_sum(q->tree) && q->owners.determined);
 }
 
 /* PRIVACY: what a path that is no query would do after the charge is to lock

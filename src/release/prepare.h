@@ -126,6 +126,10 @@ enum status prepare_advice(struct count *q, struct err *err) WARN_UNUSED;
 /* Rule text of the whole question. */
 struct str prepare_count_text(struct count *q);
 bool prepare_count_uses(const struct count *q, uint32_t table);
+/* With entities: can what one of them contributes be cut (entity/contrib.h)? A
+ * conjunctive query's results can, and sums of numbers that are not negative.
+ */
+bool prepare_can_cut(const struct count *q);
 /* "insert or delete one row of: edge" */
 struct str prepare_neighbours_text(struct count *q);
 

@@ -5,6 +5,7 @@
  * the estimate that was paid for.
  */
 #include "release/answer.h"
+#include "release/answer_table.h"
 
 #include <math.h>
 
@@ -36,6 +37,18 @@ static struct noise_error error_of(const struct choice *c,
     return e;
 }
 
+/* Thresholds are in units of a sum's last digit: as the sum is shown. */
+static double shown(const struct choice *c, double units)
+{
+    return units * pow(10, -(double)c->scale);
+}
+
+/* What was cut: entities with one owner, else parts of the number. */
+static uint32_t lost_scale(const struct choice *c)
+{
+    return c->election.q.owners == 1 ? 0 : c->scale;
+}
+
 enum status answer_elected_error(const struct choice *c, struct answer *out,
                                  struct err *err)
 {
@@ -64,9 +77,10 @@ static void json_lost(struct json *j, const struct choice *c,
     }
     json_begin(j, '{');
     json_key(j, c->election.q.owners == 1 ? "entities" : "results_at_least");
-    json_raw(j, x->lost.p[i]);
+    answer_number_json(j, x->lost.p[i], lost_scale(c));
     json_key(j, "p95");
-    json_double(j, error_of(c, x, i, true).p95);
+    json_double(j,
+                error_of(c, x, i, true).p95 * pow(10, -(double)lost_scale(c)));
     json_end(j, '}');
 }
 
@@ -85,7 +99,10 @@ static void json_key_threshold(struct json *j, const struct choice *c,
     char *text = arena_alloc(j->out->arena, mpz_sizeinbase(v, 10) + 2);
     j->out->failed |= !text || st != OK;
     json_key(j, "key_threshold");
-    json_raw(j, text ? str_of(mpz_get_str(text, 10, v)) : STR("null"));
+    if (text)
+        answer_number_json(j, str_of(mpz_get_str(text, 10, v)), c->scale);
+    else
+        json_null(j);
     mpz_clear(v);
 }
 
@@ -96,11 +113,11 @@ void answer_elected_group(struct json *j, const struct choice *c,
         return;
     struct noise_error e = error_of(c, x, i, false);
     json_key(j, "threshold");
-    json_raw(j, x->thresholds.p[i]);
+    answer_number_json(j, x->thresholds.p[i], c->scale);
     json_key_threshold(j, c, x, i);
     json_lost(j, c, x, i);
     json_key(j, "p95");
-    json_double(j, e.p95);
+    json_double(j, shown(c, e.p95));
 }
 
 /* One threshold for all; with one for each group it stands there. */
@@ -112,7 +129,7 @@ void answer_elected_json(struct json *j, const struct choice *c,
     bool one = !for_each(c) && x->thresholds.n;
     json_key(j, "threshold");
     if (one)
-        json_raw(j, x->thresholds.p[0]);
+        answer_number_json(j, x->thresholds.p[0], c->scale);
     else
         json_null(j);
     json_key(j, "cut");
@@ -124,11 +141,12 @@ void answer_elected_json(struct json *j, const struct choice *c,
 }
 
 /* "8", "8, 12, 8, ..." */
-static void text_list(struct sb *b, const str_list *l)
+static void text_list(struct sb *b, const str_list *l, uint32_t scale)
 {
     enum { SHOWN = 12 };
     for (size_t i = 0; i < l->n && i < SHOWN; i++)
-        sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(l->p[i]));
+        sb_printf(b, "%s%.*s", i ? ", " : "",
+                  PSTR(answer_decimal(b->arena, l->p[i], scale)));
     if (l->n > SHOWN)
         sb_cstr(b, ", ...");
 }
@@ -149,9 +167,10 @@ static void text_lost(struct sb *b, const struct choice *c,
     bool one = c->election.q.owners == 1;
     sb_cstr(b, one ? "cut         about "
                    : "cut         twice the threshold would count about ");
-    text_list(b, &x->lost);
-    sb_printf(b, " %s (95 %% of such estimates lie within %.0f)\n",
-              one ? "entities had more" : "more", p95);
+    text_list(b, &x->lost, lost_scale(c));
+    sb_printf(b, " %s (95 %% of such estimates lie within %.*f)\n",
+              one ? "entities had more" : "more", (int)lost_scale(c),
+              p95 * pow(10, -(double)lost_scale(c)));
 }
 
 void answer_elected_text(struct sb *b, const struct choice *c,
@@ -160,7 +179,7 @@ void answer_elected_text(struct sb *b, const struct choice *c,
     if (!c->elected || !x->thresholds.n)
         return;
     sb_cstr(b, "counted     at most ");
-    text_list(b, &x->thresholds);
+    text_list(b, &x->thresholds, c->scale);
     sb_printf(b,
               " for one entity%s: entities with more were cut, so the answer "
               "can be\n"
@@ -169,6 +188,12 @@ void answer_elected_text(struct sb *b, const struct choice *c,
               : c->grouping == GROUPS_VECTOR ? " in all groups together"
                                              : ", group by group");
     text_lost(b, c, x);
+}
+
+static struct str top_of(struct arena *a, const struct election *e)
+{
+    char text[U128_DIGITS];
+    return str_copy(a, str_of(u128_text(e->grid[e->n - 1], text)));
 }
 
 /* Before spending: all in units of a threshold that nobody knows yet. */
@@ -181,7 +206,7 @@ void answer_quote_json(struct json *j, const struct choice *c)
     json_key(j, "p95_in_units_of_threshold");
     json_double(j, c->error.p95);
     json_key(j, "largest_threshold");
-    json_u128(j, e->grid[e->n - 1]);
+    answer_number_json(j, top_of(j->out->arena, e), c->scale);
     json_key(j, "owners");
     json_i64(j, e->q.owners);
     json_key(j, "elections");
@@ -199,11 +224,12 @@ void answer_quote_text(struct sb *b, const struct choice *c)
               "error       half of all answers will lie within %.3g T of the "
               "truncated count, 95 %% within %.3g T,\n"
               "            T the elected threshold: told with the answer, at "
-              "most %llu. What entities have\n"
+              "most %.*s. What entities have\n"
               "            beyond T is not counted, and nobody can say "
               "beforehand how much that is\n",
               c->error.p50, c->error.p95,
-              (unsigned long long)c->election.grid[c->election.n - 1]);
+              PSTR(answer_decimal(b->arena, top_of(b->arena, &c->election),
+                                  c->scale)));
     if (elect_tells_lost(&c->election))
         sb_cstr(b, "            A part of the price buys an estimate of what "
                    "was cut (--error-budget)\n");

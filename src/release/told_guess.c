@@ -50,6 +50,7 @@ static struct str form_of(struct arena *a, struct str s)
 struct telling {
     struct release *r;
     struct str form;
+    uint32_t scale; /* of a sum: thresholds are in units of its last digit */
     u128 told;
 };
 
@@ -74,6 +75,8 @@ static enum status look_at(void *ctx, const struct ledger_entry *e,
         if (u128_read(answer.thresholds.p[i].p, answer.thresholds.p[i].n, &t) &&
             t > most)
             most = t;
+    for (uint32_t i = 0; i < x->scale; i++)
+        most = most / 10 + (most % 10 > 0);
     x->told = most ? most : x->told; /* the newest */
     return OK;
 }
@@ -84,7 +87,8 @@ static enum status look_back(struct release *r, struct ledger *l, u128 *out,
 {
     for (size_t i = 0; i < r->p.n_counts; i++) {
         struct count *q = &r->p.counts[i];
-        struct telling x = {r, form_of(&r->p.arena, prepare_count_text(q)), 0};
+        struct telling x = {r, form_of(&r->p.arena, prepare_count_text(q)),
+                            q->scale, 0};
         if (!x.form.p)
             return err_nomem(err);
         TRY(ledger_history(l, r->session->opt.dataset, look_at, &x, err));

@@ -4,6 +4,7 @@
 #include "entity/contrib.h"
 #include "entity/unit.h"
 #include "release/answer.h"
+#include "release/answer_table.h"
 #include "schema/owners.h"
 
 /* --- public --------------------------------------------------------------- */
@@ -13,7 +14,7 @@ static size_t advice_of(struct count *q, struct entity_advice *out)
 {
     struct err err;
     size_t n = 0;
-    if (q->tree) /* promises about parts: not looked for */
+    if (!prepare_can_cut(q)) /* promises about parts: not looked for */
         return 0;
     if (entity_advise(&q->p->arena, q->query, &q->owners, out, &n, &err) != OK)
         return 0;
@@ -91,13 +92,27 @@ struct values {
     struct err *err;
 };
 
-static struct str fixed_point(struct arena *a, u128 v)
+/* Numbers in units of a sum's last digit, as the sum is shown. */
+static struct str shown(const struct values *v, u128 units)
+{
+    struct arena *a = v->text->arena;
+    return answer_decimal(a, answer_units(a, units, false), v->q->scale);
+}
+
+static void json_shown(const struct values *v, u128 units)
+{
+    struct arena *a = v->text->arena;
+    answer_number_json(v->j, answer_units(a, units, false), v->q->scale);
+}
+
+static struct str fixed_point(struct arena *a, u128 v, uint32_t scale)
 {
     struct sb b;
     u128 one = (u128)1 << PACK_UNIT, rest = v & (one - 1);
     sb_init(&b, a);
-    sb_u128(&b, v >> PACK_UNIT);
-    sb_cstr(&b, rest ? "." : "");
+    sb_str(&b,
+           answer_decimal(a, answer_units(a, v >> PACK_UNIT, false), scale));
+    sb_cstr(&b, rest && !scale ? "." : "");
     for (; rest; rest &= one - 1) {
         rest *= 10;
         sb_char(&b, (char)('0' + (int)(rest >> PACK_UNIT)));
@@ -117,17 +132,17 @@ static enum status one_value(struct values *v, uint64_t t)
 {
     struct pack_interval at;
     TRY(pack_value(v->pack, t, &at, v->err));
-    struct str lo = fixed_point(v->text->arena, at.lo);
-    struct str hi = fixed_point(v->text->arena, at.hi);
+    struct str lo = fixed_point(v->text->arena, at.lo, v->q->scale);
+    struct str hi = fixed_point(v->text->arena, at.hi, v->q->scale);
     json_begin(v->j, '{');
     json_key(v->j, "t");
-    json_u128(v->j, t);
+    json_shown(v, t);
     json_key(v->j, "lower");
     json_str(v->j, lo);
     json_key(v->j, "upper");
     json_str(v->j, hi);
     json_end(v->j, '}');
-    sb_printf(v->text, "  at most %llu each: %.*s", (unsigned long long)t,
+    sb_printf(v->text, "  at most %.*s each: %.*s", PSTR(shown(v, t)),
               PSTR(lo));
     if (at.lo != at.hi)
         sb_printf(v->text, " to %.*s", PSTR(hi));
@@ -183,11 +198,11 @@ static enum status show(struct values *v)
     json_key(v->j, "entities");
     json_u128(v->j, n);
     json_key(v->j, "largest");
-    json_u128(v->j, pack_largest(v->pack));
+    json_shown(v, pack_largest(v->pack));
     sb_cstr(v->text, "entities              ");
     sb_u128(v->text, n);
     sb_cstr(v->text, " have a result, the largest ");
-    sb_u128(v->text, pack_largest(v->pack));
+    sb_str(v->text, shown(v, pack_largest(v->pack)));
     sb_cstr(v->text, "\nwhat is left when an entity counts\n");
     TRY(list_values(v));
     json_end(v->j, '}');

@@ -326,15 +326,15 @@ static enum status entity_sensitivity(struct count *q, struct evaluated *data,
     }
     if (st != OK)
         return st;
-    u128 count = secret_count_open(&secret);
+    struct str count = answer_units(text->arena, secret_count_open(&secret),
+                                    tree_is_signed(q->tree));
     json_key(j, "count");
-    json_u128(j, count);
+    answer_number_json(j, count, q->scale);
     json_key(j, "query");
     json_str(j, prepare_count_text(q));
-    sb_cstr(text, "count                 ");
-    sb_u128(text, count);
-    sb_char(text, '\n');
-    if (q->tree) { /* nothing is cut: the bound says it all */
+    sb_printf(text, "%-22s%.*s\n", q->is_sum ? "sum" : "count",
+              PSTR(answer_decimal(text->arena, count, q->scale)));
+    if (!prepare_can_cut(q)) { /* nothing is cut: the bound says it all */
         report_entity_json(j, q);
         return OK;
     }

@@ -445,7 +445,7 @@ static enum status read_average(const struct count_reader *r, size_t i,
         return err_nomem(r->err);
     common->fixed = true;
     *v = (struct sql_average){common->range.lo, common->range.hi,
-                              common->range.scale};
+                              common->range.scale, r->schema->has_entities};
     to->average = is_number_of_average(r, i) ? NULL : v;
     to->half = true;
     return OK;

@@ -33,10 +33,12 @@ struct sql_options {
 };
 
 /* AVG(x) is m + s / (2 n), with s the sum of 2 x - (lo + hi), n the number of
- * values and m = (lo + hi) / 2; all but n in units of 10^-scale. */
+ * values and m = (lo + hi) / 2; all but n in units of 10^-scale. With entities
+ * (`low`) it is lo + s / n, with s the sum of x - lo. */
 struct sql_average {
     int64_t lo, hi;
     uint32_t scale;
+    bool low;
 };
 
 struct sql_count {

@@ -13,7 +13,9 @@
  *   AVG(x)           two numbers: the sum of 2 x - (lo + hi), x clipped, over
  *                    the rows in which x is not NULL, and how many they are.
  *                    Shifted to the middle, the noise of both is least; a NULL
- *                    adds nothing, before the shift and after it.
+ *                    adds nothing, before the shift and after it. With
+ *                    entities the sum of x - lo, which cannot fall: what one
+ *                    of them adds to it can be cut.
  *
  * SUM(CASE WHEN c THEN x END) and the same with ELSE 0 are SUM(x) with the
  * condition c, which may then be about other tables, and hold subqueries.
@@ -338,11 +340,25 @@ static enum status clipped(struct lower *l, struct expr *e,
     return make2(l, X_LEAST, e, hi, out);
 }
 
+/* x - lo, x clipped. */
+static enum status from_low(struct lower *l, struct expr *e,
+                            struct cq_weight *w, struct expr **out)
+{
+    struct expr *lo;
+    TRY(clipped(l, e, w, &e));
+    TRY(units_const(l, w->lo, w->scale, &lo));
+    w->hi -= w->lo;
+    w->lo = 0;
+    return make2(l, X_SUB, e, lo, out);
+}
+
 /* 2 x - (lo + hi), x clipped; *w becomes its range. */
 static enum status shifted(struct lower *l, struct expr *e, struct cq_weight *w,
                            struct expr **out)
 {
     struct expr *two, *ends;
+    if (l->schema->has_entities)
+        return from_low(l, e, w, out);
     TRY(clipped(l, e, w, &e));
     TRY(units_const(l, w->lo + w->hi, w->scale, &ends));
     TRY(make_const(l, value_int(2), &two));
@@ -450,6 +466,8 @@ static enum status common_range(struct lower *l, long at, struct cq_weight *w)
     one.hi = w->hi;
     if (!l->common->fixed) {
         all = c->on ? any_of(all, one) : one;
+        if (l->schema->has_entities && all.hi > CQ_WEIGHT_MOST / 4)
+            all.hi = CQ_WEIGHT_MOST / 4;
         if (!all.has_lo || !all.has_hi || all.hi > CQ_WEIGHT_MOST / 4 ||
             all.lo < -CQ_WEIGHT_MOST / 4)
             return sql_refuse(l->err, NO_SUM_RANGE, at);

@@ -112,10 +112,20 @@ bool tree_keeps(const struct tree_node *root, uint64_t n)
     return inside != root->outside;
 }
 
+static bool is_conjunctive(const struct tree_branch *t)
+{
+    return t->nodes.n == 1 && !t->nodes.p[0].f && !tree_counts(&t->nodes.p[0]);
+}
+
 bool tree_is_plain(const struct tree_branch *t)
 {
-    return t->nodes.n == 1 && !t->nodes.p[0].f && !t->b.weight.on &&
-           !tree_counts(&t->nodes.p[0]);
+    return is_conjunctive(t) && !t->b.weight.on;
+}
+
+bool tree_is_plain_sum(const struct ctree *t)
+{
+    return t && t->n_branches == 1 && is_conjunctive(t->branches[0]) &&
+           t->branches[0]->b.weight.on && t->branches[0]->b.weight.lo >= 0;
 }
 
 bool tree_is_above(const struct tree_branch *t, uint32_t above, uint32_t node)

@@ -107,6 +107,9 @@ enum status tree_split_signs(struct arena *a, struct ctree *t,
 bool tree_is_signed(const struct ctree *t);
 /* Are answers added up by weights, and with how many digits? */
 bool tree_is_sum(const struct ctree *t, uint32_t *scale);
+/* A sum over the answers of a conjunctive query, of numbers that are not
+ * negative. */
+bool tree_is_plain_sum(const struct ctree *t);
 /* A child of the root without children and conditions of its own, that takes
  * away what it is satisfied for. */
 bool tree_is_anti_join(const struct tree_branch *t, uint32_t node);

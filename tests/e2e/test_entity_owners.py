@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Owners, contributions and truncated counts of `sensitivity` against the
 definition: small random databases with NULL, dangling, ill-typed and composite
-keys, several paths, chains, nested entities. The oracle below follows paths,
+keys, several paths, chains, nested entities; counts, and sums of numbers that are
+not negative, where a result that weighs w stands for w results. The oracle below follows paths,
 joins by trying every choice of rows and solves the packing problem exactly;
 it shares nothing with the program. Claim 0 (deleting an entity removes just
 the results it owns) is checked on the oracle's results and, through `count`,
@@ -85,8 +86,9 @@ class Data:
             own = frozenset(u for (a, t), r in zip(q["from"], pick) for u in self.owners(t, r))
             ident = tuple((a, r["#"]) for a, r in zip(names, pick))
             what = q["out"](lambda a, c: row[(a, c)]) if q.get("out") else ident
+            weight = q["weigh"](lambda a, c: row[(a, c)]) if q.get("weigh") else 1
             if what is not None:
-                out.append((what, own))
+                out += [((what, i) if q.get("weigh") else what, own) for i in range(weight)]
         return out
 
 
@@ -157,7 +159,12 @@ def eq(x, y):
     return x is not None and x == y
 
 
-# sql, atoms, condition, what is counted (None: rows), owners k
+def plus(x):
+    return max(0, x or 0)
+
+
+# sql, atoms, condition, what is counted (None: rows), owners k; of sums: what a
+# row weighs, in units, of which there are so many in 1
 CASES = [
     (SHOP, "SELECT COUNT(*) FROM lineitem", [("lineitem", "lineitem")], lambda v: True, None, 1),
     (SHOP, "SELECT COUNT(*) FROM lineitem l, orders o WHERE l.o = o.o", [("l", "lineitem"), ("o", "orders")],
@@ -199,6 +206,18 @@ CASES = [
     (BANK, "SELECT COUNT(*) FROM tx, account x WHERE tx.a = x.a", [("t", "tx"), ("x", "account")],
      lambda v: eq(v("t", "a"), v("x", "a")), None, 2),
     (BANK, "SELECT COUNT(*) FROM account", [("x", "account")], lambda v: True, None, 1),
+    (SHOP, "SELECT SUM(GREATEST(qty, 0)) FROM lineitem", [("l", "lineitem")], lambda v: True, None, 1, lambda v: plus(v("l", "qty")), 1),
+    (SHOP, "SELECT SUM(GREATEST(l.qty * 0.5, 0)) FROM lineitem l, orders o WHERE l.o = o.o", [("l", "lineitem"), ("o", "orders")],
+     lambda v: eq(v("l", "o"), v("o", "o")), None, 1, lambda v: 5 * plus(v("l", "qty")), 10),
+    (SHOP, "SELECT SUM(CASE WHEN clerk > 2 THEN LEAST(GREATEST(clerk - 1, 0), 2) ELSE 0 END) FROM orders", [("o", "orders")],
+     lambda v: True, None, 1, lambda v: min(2, v("o", "clerk") - 1) if (v("o", "clerk") or 0) > 2 else 0, 1),
+    (SHOP, "SELECT SUM(LEAST(GREATEST(a.qty, 0), 3)) FROM lineitem a, lineitem b WHERE a.qty = b.qty", [("a", "lineitem"), ("b", "lineitem")],
+     lambda v: eq(v("a", "qty"), v("b", "qty")), None, 2, lambda v: min(3, plus(v("a", "qty"))), 1),
+    (SHOP, "SELECT SUM(3) FROM orders WHERE clerk = 2", [("o", "orders")], lambda v: eq(v("o", "clerk"), 2), None, 1, lambda v: 3, 1),
+    (GRAPH, "SELECT SUM(GREATEST(a.e, 0)) FROM edge a, edge b WHERE a.t = b.s", [("a", "edge"), ("b", "edge")],
+     lambda v: eq(v("a", "t"), v("b", "s")), None, 3, lambda v: plus(v("a", "e")), 1),
+    (SALES, "SELECT SUM(GREATEST(fn - 1, 0)) FROM sale", [("s", "sale")], lambda v: True, None, 2, lambda v: plus((v("s", "fn") or 0) - 1), 1),
+    (BANK, "SELECT SUM(GREATEST(b, 0)) FROM tx", [("t", "tx")], lambda v: True, None, 2, lambda v: plus(v("t", "b")), 1),
 ]
 
 
@@ -288,8 +307,9 @@ finite = 0
 
 
 def compare(case, data, folder):
-    model, sql, atoms, where, out, k = case
-    q = {"from": atoms, "where": where, "out": out}
+    model, sql, atoms, where, out, k = case[:6]
+    weigh, unit = case[6:] if len(case) > 6 else (None, 1)
+    q = {"from": atoms, "where": where, "out": out, "weigh": weigh}
     res = data.results(q)
     distinct = out is not None
     total = len({p for p, _ in res}) if distinct else len(res)
@@ -301,7 +321,7 @@ def compare(case, data, folder):
     nested = model is BANK
     if e["owners"] != k or (most > k and not nested):
         return f"owners {e['owners']} for {k}, most {most}"
-    if o["count"] != total:
+    if F(o["count"]) * unit != total:
         return f"count {o['count']} for {total}"
     users = sorted({u for _, own in res for u in own}, key=str)
     if nested:  # accounts of somebody are not limited by themselves
@@ -309,11 +329,12 @@ def compare(case, data, folder):
         users = [u for u in users if not (u[0] == "account" and any(u in data.owners("account", r) and len(set(data.owners("account", r))) > 1
                                                                    for r in data.rows["account"]))]
     has = [len({p for p, own in res if u in own}) for u in users]
-    if e["entities"] != len(users) or e["largest"] != max(has, default=0):
+    if e["entities"] != len(users) or F(e["largest"]) * unit != max(has, default=0):
         return f"entities {e['entities']} largest {e['largest']} for {len(users)} {max(has, default=0)}"
     for x in e["truncated"]:
-        want = truncated(res, distinct, x["t"])
-        if not F(x["lower"]) <= want <= F(x["upper"]) or F(x["upper"]) - F(x["lower"]) > F(x["t"], 64):
+        t, lower, upper = (F(x[name]) * unit for name in ("t", "lower", "upper"))
+        want = truncated(res, distinct, t)
+        if not lower <= want <= upper or upper - lower > t / 64:
             return f"t {x['t']}: [{x['lower']}, {x['upper']}] for {want}"
     why = promised(case, data, folder, max(has, default=0))
     if why:
@@ -329,7 +350,7 @@ def compare(case, data, folder):
             with open(folder + ext) as f, open(folder + "-less" + ext, "w") as g:
                 g.write(f.read())
         code, less = run("count", folder + "-less", sql)
-        if code or less["count"] != total - sum(u in own for _, own in res):
+        if code or F(less["count"] or 0) * unit != total - sum(u in own for _, own in res):
             return f"without {u}: {less}"
     return None
 
