@@ -119,6 +119,10 @@ enum status cell_null(struct store_loader *l, size_t i,
                       struct err *err) WARN_UNUSED;
 enum status cell_text(struct store_loader *l, size_t i, struct str s,
                       struct err *err) WARN_UNUSED;
+/* Digits that are a number in the source already: a decimal comma of the policy
+ * is for texts. */
+enum status cell_number(struct store_loader *l, size_t i, struct str s,
+                        struct err *err) WARN_UNUSED;
 /* A short decimal (packed.h) where the builder `packs`. */
 enum status cell_packed(struct store_loader *l, size_t i, uint64_t packed,
                         struct err *err) WARN_UNUSED;

@@ -237,8 +237,8 @@ enum status cell_text(struct store_loader *l, size_t i, struct str s,
 }
 
 /* A number is one, whatever texts look like; of a date it is its digits. */
-static enum status number_text(struct store_loader *l, size_t i, struct str s,
-                               struct err *err)
+enum status cell_number(struct store_loader *l, size_t i, struct str s,
+                        struct err *err)
 {
     return l->cols[i].column->form.format.n ? cell_text(l, i, s, err)
                                             : plain_text(l, i, s, err);
@@ -262,7 +262,7 @@ enum status cell_int(struct store_loader *l, size_t i, int64_t v,
     }
     char buf[24];
     int n = snprintf(buf, sizeof buf, "%" PRId64, v);
-    return number_text(l, i, (struct str){buf, (size_t)n}, err);
+    return cell_number(l, i, (struct str){buf, (size_t)n}, err);
 }
 
 enum status cell_real(struct store_loader *l, size_t i, double v,
@@ -282,7 +282,7 @@ enum status cell_real(struct store_loader *l, size_t i, double v,
         if (strtod(buf, NULL) == v)
             break;
     }
-    return number_text(l, i, (struct str){buf, (size_t)n}, err);
+    return cell_number(l, i, (struct str){buf, (size_t)n}, err);
 }
 
 enum status cell_value(struct store_loader *l, size_t i, const struct value *v,

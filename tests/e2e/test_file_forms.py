@@ -51,6 +51,12 @@ check("one digit", count("SELECT COUNT(*) FROM p WHERE born = '2001-03-02'", *P)
 check("no dates", count("SELECT COUNT(*) FROM p WHERE born IS NULL", *P) == 3)
 status, a = ask("check", *P)
 check("check counts them", "height" in str(a) and "2" in str(a), str(a))
+# a sealed copy has the values, not the texts that they were written as
+outside.run("budget", "init", "--ledger", "l", "--epsilon", "1")
+status, a = ask("seal", *P, "--ledger", "l", "--version", "1", "--out", "copy.db", "--accept-nulls")
+check("sealed", status == 0, str(a))
+for where, n in (("height > 180", 3), ("height = 1170.5", 1), ("born >= '2000-01-01'", 2), ("height IS NULL", 3)):
+    check(f"copy {where}", count(f"SELECT COUNT(*) FROM p WHERE {where}", "--db", "copy.db", "--policy", "p.yaml") == n)
 
 # --- NULL, delimiters, headers ---------------------------------------------------------
 write("bar/t.csv", 'a|b\n1|\\N\n2|NULL\n3|"NULL"\n4|-1\n5|x|\n'.replace("5|x|\n", "5|x\n"))

@@ -151,7 +151,8 @@ static enum status decimal(struct store_loader *l, const struct duck_cells *c,
         c->scale <= PACKED_DIGITS)
         return cell_packed(l, c->i, packed_of((int64_t)v, c->scale), err);
     u128 m = v < 0 ? -(u128)v : (u128)v;
-    return cell_text(l, c->i, decimal_text(m, v < 0 && m, c->scale, out), err);
+    return cell_number(l, c->i, decimal_text(m, v < 0 && m, c->scale, out),
+                       err);
 }
 
 #define DEC_CELL(name, T)                                                      \

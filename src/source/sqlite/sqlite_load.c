@@ -47,6 +47,16 @@ static enum status text_cell(struct store_loader *l, sqlite3_value *v, size_t i,
     return cell_text(l, i, s, err);
 }
 
+static enum status decimal_cell(struct store_loader *l, sqlite3_value *v,
+                                size_t i, struct err *err)
+{
+    const char *p = (const char *)sqlite3_value_text(v);
+    if (!p)
+        return err_nomem(err);
+    struct str s = {p, (size_t)sqlite3_value_bytes(v)};
+    return cell_number(l, i, s, err);
+}
+
 static enum status blob_cell(struct store_loader *l, sqlite3_value *v, size_t i,
                              struct err *err)
 {
@@ -79,7 +89,8 @@ static enum status load_cell(struct store_loader *l, sqlite3_stmt *st, size_t i,
     }
 }
 
-/* In a sealed copy a date is its number. */
+/* In a sealed copy a date is its number and a decimal its digits, whatever the
+ * files looked like that it was made from. */
 static enum status load_sealed(struct store_loader *l, sqlite3_stmt *st,
                                size_t i, struct err *err)
 {
@@ -87,6 +98,8 @@ static enum status load_sealed(struct store_loader *l, sqlite3_stmt *st,
     enum type t = l->cols[i].want;
     bool by_number =
         t == T_BOOL || t == T_DATE || t == T_TIMESTAMP || t == T_TIME;
+    if (t == T_DEC && sqlite3_value_type(v) == SQLITE_TEXT)
+        return decimal_cell(l, v, i, err);
     if (!by_number || sqlite3_value_type(v) != SQLITE_INTEGER)
         return load_cell(l, st, i, err);
     struct value x = {.type = t, .i = sqlite3_value_int64(v)};
