@@ -3,6 +3,7 @@
 of the statements it refuses; in the end nothing is spent. Between the program and the server stands a proxy that refuses
 to explain; everything else it passes on."""
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -22,6 +23,7 @@ class Proxy:
         self.target = os.path.join(folder, ".s.PGSQL.5432")
         self.refuse = self.explained = 0
         self.state = "0A000"
+        self.planned, self.run = set(), []  # texts that were explained; statements that give rows
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -54,6 +56,8 @@ class Proxy:
                     if len(held) < size:
                         break
                     message, held = held[:size], held[size:]
+                    if not first and message[:1] in b"QP":
+                        self.note(message)
                     if not first and message[:1] in b"QP" and b"EXPLAIN" in message.upper():
                         self.explained += 1
                         skip = skip or bool(self.refuse) and self.explained >= self.refuse
@@ -72,6 +76,15 @@ class Proxy:
             pass
         server.close()
 
+    def note(self, message):
+        """Parse has a name before its text; COPY sends what its query gives."""
+        text = message[5:].split(b"\0")[0 if message[:1] == b"Q" else 1].decode()
+        plain = re.sub(r"^\s*COPY \((.*)\) TO STDOUT.*$", r"\1", text, flags=re.S)
+        if found := re.match(r"\s*EXPLAIN\b\s*(\([^)]*\))?\s*(.*)$", text, flags=re.S | re.I):
+            self.planned.add(found[2].rstrip("; "))
+        elif re.match(r"\s*(SELECT|WITH|COPY)\b", text, flags=re.I) and re.search(r'\bt"?\b', plain) and "pg_" not in plain:
+            self.run.append(plain.rstrip("; "))
+
     def no(self):
         text = b"SERROR\0VERROR\0C" + self.state.encode() + b"\0Mcannot push down this subquery\0D" + DETAIL.encode() + b"\0\0"
         return b"E" + struct.pack(">I", len(text) + 4) + text
@@ -88,9 +101,9 @@ with pg.server() as server:
     url = f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres?sslmode=disable&gssencmode=disable"
     ask("budget", "init", "--ledger", "l", "--epsilon", "10")
 
-    def release(refuse, *more):
+    def release(refuse, *more, query=TRIANGLE):
         proxy.refuse, proxy.explained = refuse, 0
-        status, a = ask("release", "--format", "json", "--ledger", "l", "--epsilon", "0.1", "--fresh", "--db", url, "--policy", "p.yaml", *more, TRIANGLE)
+        status, a = ask("release", "--format", "json", "--ledger", "l", "--epsilon", "0.1", "--fresh", "--db", url, "--policy", "p.yaml", *more, query)
         return status, a, ask("budget", "show", "--ledger", "l", "--format", "json")[1]["spent"]
 
     status, a, spent = release(0, "--engine", "sql")
@@ -101,6 +114,15 @@ with pg.server() as server:
         error = a.get("error", {}) if isinstance(a, dict) else {"message": a}
         check(f"refused at {at} of {n}", status == 3 and error.get("code") == "unsupported" and now == spent, f"{status} {a} {now}")
         check("with the detail", DETAIL in str(error.get("detail")) and "embedded" in str(error.get("hint")), str(error))
+    # every statement that runs was planned before, not only the count
+    for query, more in ((TRIANGLE, ["--engine", "sql"]), (TRIANGLE, []), ("SELECT a, COUNT(*) FROM t GROUP BY a", ["--engine", "sql", "--groups", "1,2"]),
+                        ("SELECT COUNT(*), COUNT(DISTINCT a) FROM t", ["--engine", "sql"]),
+                        ("SELECT COUNT(*) FROM t x JOIN t y ON x.b = y.a AND x.a < y.b", ["--engine", "sql", "--filters", "exact"]),
+                        ("SELECT COUNT(*) FROM t WHERE b > 3", [])):
+        proxy.planned, proxy.run = set(), []
+        status, a, spent = release(0, *more, query=query)
+        left = [text for text in proxy.run if text not in proxy.planned]
+        check(f"{query} {more} runs what was planned", status == 0 and proxy.run and not left, f"{status} {a} {left} {proxy.planned}")
     # a server's other errors may hold values of rows: no detail
     proxy.state = "22P02"
     status, a, now = release(1, "--engine", "sql")
