@@ -9,5 +9,13 @@
 #include <stdint.h>
 
 void pushdown_check(bool keyed, uint64_t seed, unsigned each);
+/* The same for bags whose values must differ: all pairs less the equal ones. */
+void pushdown_check_differences(uint64_t seed, unsigned each);
+
+/* Where counts end, for a build with tiny constants; 0: COUNT_MOST. */
+extern uint64_t pushdown_check_most;
+/* Is it a mutant that is looked at? Then wrong numbers are counted. */
+extern bool pushdown_check_mutant;
+extern unsigned pushdown_check_wrong, pushdown_check_clamped;
 
 #endif
