@@ -8,33 +8,35 @@
  */
 #include "pushdown/pushdown_int.h"
 
-#include <libpq-fe.h>
-
-static enum status check_tables(struct source *src, const struct cq *q,
-                                struct err *err)
+static bool can_count(const struct src_table *t)
 {
+    return t && (t->kind == SRC_PG || t->kind == SRC_DUCKDB);
+}
+
+/* All tables are with one database, *duck: NULL if that is PostgreSQL. */
+static enum status check_tables(struct source *src, const struct cq *q,
+                                struct duck **duck, struct err *err)
+{
+    *duck = NULL;
     for (uint32_t a = 0; a < q->n_atoms; a++) {
         const struct src_table *t = source_find_table(src, q->atoms[a].table);
-        if (t && t->kind == SRC_PG && !t->refused)
-            continue;
         if (t && t->refused)
             return source_refuse(t, err);
+        struct duck *d =
+            can_count(t) && t->kind == SRC_DUCKDB ? duck_of(src, t) : NULL;
+        *duck = a ? *duck : d;
+        if (can_count(t) && d == *duck)
+            continue;
         err_set(err, E_UNSUPPORTED,
-                "table \"%.*s\" is not in a PostgreSQL database",
+                can_count(t) ? "table \"%.*s\" is not in the database of the "
+                               "others"
+                             : "table \"%.*s\" is not in a database that "
+                               "counts (PostgreSQL, DuckDB, Parquet)",
                 PSTR(q->schema->tables.p[q->atoms[a].table].name));
         err_hint(err, "Use --engine embedded.");
         return E_UNSUPPORTED;
     }
     return OK;
-}
-
-/* Engines that need a setting before they join freely, and one that compiles
- * statements which run once; for this transaction only. */
-static enum status prepare_engine(struct source *src, struct err *err)
-{
-    if (src->pg->is_citus)
-        TRY(pg_set(src, "citus.enable_repartition_joins", "on", err));
-    return pg_set(src, "jit", "off", err);
 }
 
 struct ask part_cut(const struct cq *q, struct ask *left)
@@ -160,16 +162,21 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
         err_hint(err, "Use --engine embedded, or leave it out.");
         return E_UNSUPPORTED;
     }
-    TRY(check_tables(src, q, err));
+    struct duck *duck;
+    TRY(check_tables(src, q, &duck, err));
     TRY(check_rowids(q, err));
     if (exact)
-        TRY(part_exact_supported(q, err));
-    TRY(prepare_engine(src, err));
+        TRY(part_exact_supported(q, duck, err));
+    TRY(run_begin(src, duck, err));
     struct pushdown *c = mem_alloc(src->mem, sizeof *c);
     if (!c)
         return store_nomem(src->mem, err);
     c->src = src;
-    pg_sqlgen(src, q, &c->sql);
+    c->duck = duck;
+    if (duck)
+        duck_sqlgen(src, q, &c->sql);
+    else
+        pg_sqlgen(src, q, &c->sql);
     c->q = q;
     c->progress = p;
     arena_init(&c->arena, src->mem);

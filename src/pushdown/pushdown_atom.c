@@ -36,7 +36,7 @@ static enum status equalities(struct gen *g, uint32_t atom)
                 return gen_refuse_types(g);
             TRY(sqlgen_column(&g->c->sql, atom, i, g->b, g->err));
             sb_cstr(g->b, " = ");
-            TRY(sqlgen_const(&q->consts[x.id], g->b, g->err));
+            TRY(sqlgen_const(&g->c->sql, &q->consts[x.id], g->b, g->err));
         } else if (x.kind == TERM_VAR && vset_has(seen, x.id)) {
             sb_cstr(g->b, " AND ");
             TRY(sqlgen_column(&g->c->sql, atom, i, g->b, g->err));
@@ -74,7 +74,7 @@ static enum status calc_equalities(struct gen *g, uint32_t atom)
 static enum status term_sql(struct gen *g, uint32_t atom, struct term t)
 {
     if (t.kind == TERM_CONST)
-        return sqlgen_const(&g->p->q->consts[t.id], g->b, g->err);
+        return sqlgen_const(&g->c->sql, &g->p->q->consts[t.id], g->b, g->err);
     return sqlgen_var(&g->c->sql, atom, t.id, g->b, g->err);
 }
 
@@ -92,12 +92,44 @@ static bool never_null(const struct gen *g, uint32_t atom, unsigned v)
     return false;
 }
 
+/* Days and moments outside of the calendar are no values (duckdb_load.c). */
+static bool has_calendar(const struct src_column *c)
+{
+    return c->type == T_DATE || c->type == T_TIMESTAMP;
+}
+
+/* DuckDB: rows without a value where the schema says NOT NULL do not exist.
+ * PostgreSQL: it is not said there unless the server keeps it. */
+static enum status existence(struct gen *g, uint32_t atom)
+{
+    uint32_t table = g->p->q->atoms[atom].table;
+    const struct src_table *t = source_find_table(g->c->src, table);
+    const struct column *cols = g->p->q->schema->tables.p[table].cols;
+    for (size_t i = 0; g->c->duck && i < t->n_cols; i++) {
+        const struct src_column *c = &t->cols[i];
+        if (t->to[i] == UINT32_MAX || !cols[t->to[i]].not_null)
+            continue;
+        if (cols[t->to[i]].type != c->type || (has_calendar(c) && !c->sql.n))
+            return sqlgen_refuse_expr(g->err, "with a column of this type");
+        if (c->not_null && !has_calendar(c))
+            continue;
+        sb_cstr(g->b, " AND (");
+        if (c->sql.n)
+            sb_str(g->b, c->sql);
+        else
+            sqlgen_ident(g->b, c->name);
+        sb_cstr(g->b, ") IS NOT NULL");
+    }
+    return OK;
+}
+
 /* Comparisons inside the atom, predicates, NOT NULL. What need not be asked is
  * not: a column less may mean that an index is enough. */
 static enum status conditions(struct gen *g, uint32_t atom)
 {
     const struct cq *q = g->p->q;
     vset vars = atom_vars(q, atom) & g->p->vars;
+    TRY(existence(g, atom));
     VSET_EACH (v, vars)
         if (q->vars[v].nonnull && !never_null(g, atom, v)) {
             sb_cstr(g->b, " AND ");
@@ -137,26 +169,51 @@ static vset used_outside(const struct gen *g, uint32_t atom)
     return mine & used;
 }
 
+/* The columns of the schema, by their numbers, are all among `vars` or
+ * constant; *key: their variables. */
+static bool key_inside(const struct atom *at, const uint32_t *cols, size_t n,
+                       vset vars, vset *key)
+{
+    *key = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (cols[i] == UINT32_MAX || at->args[cols[i]].kind == TERM_ANY ||
+            (at->args[cols[i]].kind == TERM_VAR &&
+             !vset_sub(term_var(at->args[cols[i]]), vars)))
+            return false;
+        *key |= term_var(at->args[cols[i]]);
+    }
+    return true;
+}
+
+/* Parquet has no keys of its own; those of the policy are checked with all rows
+ * before a release. Rows with NULLs in them do not exist (existence). */
+static bool is_row_key(const struct table *st, const struct degree *d)
+{
+    bool yes = d->is_key && d->y_is_all && d->k == 1;
+    for (size_t i = 0; yes && i < d->n_x; i++)
+        yes = st->cols[d->x[i]].not_null;
+    return yes;
+}
+
 /* Rows differ in these variables: a key is among them, *key. */
 static bool rows_differ(const struct gen *g, uint32_t atom, vset vars,
                         vset *key)
 {
     const struct atom *at = &g->p->q->atoms[atom];
+    const struct table *st = &g->p->q->schema->tables.p[at->table];
     const struct src_table *t = source_find_table(g->c->src, at->table);
+    uint32_t cols[MAX_VARS];
     for (size_t k = 0; k < t->keys.n; k++) {
-        bool inside = true;
-        *key = 0;
-        for (size_t i = 0; inside && i < t->keys.p[k].n_cols; i++) {
-            uint32_t col = t->to[t->keys.p[k].cols[i]];
-            inside = col != UINT32_MAX &&
-                     (at->args[col].kind == TERM_CONST ||
-                      vset_sub(term_var(at->args[col]), vars)) &&
-                     at->args[col].kind != TERM_ANY;
-            *key |= inside ? term_var(at->args[col]) : 0;
-        }
-        if (inside)
+        size_t n = t->keys.p[k].n_cols;
+        for (size_t i = 0; n <= MAX_VARS && i < n; i++)
+            cols[i] = t->to[t->keys.p[k].cols[i]];
+        if (n <= MAX_VARS && key_inside(at, cols, n, vars, key))
             return true;
     }
+    for (size_t k = 0; t->parquet && k < st->degrees.n; k++)
+        if (is_row_key(st, &st->degrees.p[k]) &&
+            key_inside(at, st->degrees.p[k].x, st->degrees.p[k].n_x, vars, key))
+            return true;
     *key = vars;
     return false;
 }
@@ -194,11 +251,25 @@ static struct str bare_name(const struct gen *g, uint32_t atom, unsigned v)
     while (col < at->n_args && !vset_has(term_var(at->args[col]), v))
         col++;
     for (size_t i = 0; col < at->n_args && i < t->n_cols; i++)
-        if (t->to[i] == col && t->cols[i].type != T_TEXT &&
-            t->cols[i].type_oid != OID_OID &&
-            t->cols[i].type_oid != OID_TIMESTAMPTZ)
+        if (t->to[i] == col && g->c->duck)
+            return t->cols[i].is_bare ? t->cols[i].name : STR("");
+        else if (t->to[i] == col && t->cols[i].type != T_TEXT &&
+                 t->cols[i].type_oid != OID_OID &&
+                 t->cols[i].type_oid != OID_TIMESTAMPTZ)
             return t->cols[i].name;
     return STR("");
+}
+
+static void from_table(const struct gen *g, const struct src_table *t,
+                       struct sb *b)
+{
+    if (g->c->duck) {
+        duck_from(b, t);
+        return;
+    }
+    sqlgen_ident(b, t->namespace_);
+    sb_char(b, '.');
+    sqlgen_ident(b, t->name);
 }
 
 /* The relation was written without a condition, each row once: FROM may name
@@ -221,9 +292,7 @@ static void name_table(struct gen *g, uint32_t atom, const struct gen_rel *r)
         names[i] = sb_view(&b);
     }
     sb_init(&b, pool->arena);
-    sqlgen_ident(&b, t->namespace_);
-    sb_char(&b, '.');
-    sqlgen_ident(&b, t->name);
+    from_table(g, t, &b);
     pool->failed |= b.failed;
     if (pool->failed || !r->n)
         return;
@@ -250,9 +319,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
     TRY(select_columns(g, atom, vars));
     sb_cstr(g->b, weighted ? "count(*) AS w FROM " : "1 AS w FROM ");
-    sqlgen_ident(g->b, t->namespace_);
-    sb_char(g->b, '.');
-    sqlgen_ident(g->b, t->name);
+    from_table(g, t, g->b);
     sb_cstr(g->b, " WHERE true");
     size_t mark = g->b->n;
     TRY(equalities(g, atom));
@@ -268,6 +335,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     }
     struct gen_rel *r = gen_end(g, plain && !weighted);
     r->ones = !weighted;
+    r->bits = weighted ? gen_count_bits : 0;
     r->key = key;
     if (whole)
         name_table(g, atom, r);

@@ -4,7 +4,6 @@
  * the database has to compute go into one statement, the others into
  * statements of their own, so that no more is kept at a time than has to be.
  */
-#include <libpq-fe.h>
 #include <string.h>
 
 #include "pushdown/pushdown_gen.h"
@@ -122,15 +121,15 @@ static void from_root(const struct batch *b, unsigned id, struct sb *out)
         sb_printf(out, "m%u", id);
 }
 
-/* The product of the weights of its roots. */
+/* The weights of its roots, a column each. */
 static void item_sql(const struct batch *b, const struct item *it,
                      struct sb *out)
 {
     for (size_t i = 0; i < it->n_roots; i++) {
-        sb_cstr(out, i ? " * COALESCE((SELECT max(w) FROM "
+        sb_cstr(out, i ? ",\nCOALESCE((SELECT max(w) FROM "
                        : "COALESCE((SELECT max(w) FROM ");
         from_root(b, it->roots[i], out);
-        sb_cstr(out, "), 0)::numeric");
+        sb_cstr(out, b->c->duck ? "), 0)::varchar" : "), 0)::numeric");
     }
 }
 
@@ -158,18 +157,23 @@ static enum status group_sql(struct batch *b, size_t group, struct sb *out,
     return out->failed ? store_nomem(b->c->src->mem, err) : OK;
 }
 
-static enum status read_number(PGresult *res, int col, u128 *out,
-                               struct err *err)
+/* Of all items of a group, and how many columns they have. */
+struct batch_row {
+    struct batch *b;
+    size_t group, rows;
+};
+
+static bool is_asked(const struct batch *b, size_t i, size_t group)
 {
-    if (PQntuples(res) != 1 || PQnfields(res) <= col ||
-        PQgetisnull(res, 0, col))
-        return err_internal(err, "pushdown: not one number");
-    const char *p = PQgetvalue(res, 0, col);
-    /* numeric is exact in the server, also where something is subtracted;
-     * clamped here, when it is read */
-    return count_read(p, strlen(p), out)
-               ? OK
-               : err_internal(err, "pushdown: not a whole number");
+    return b->items[i].group == group && !b->items[i].never;
+}
+
+static size_t n_columns(const struct batch *b, size_t group)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->n; i++)
+        n += is_asked(b, i, group) ? b->items[i].n_roots : 0;
+    return n;
 }
 
 static enum status remember(struct pushdown *c, struct str key, u128 v,
@@ -182,31 +186,37 @@ static enum status remember(struct pushdown *c, struct str key, u128 v,
     return OK;
 }
 
+/* Weights are exact in the database, also where something is subtracted, or as
+ * large as any (pushdown_weight.c); clamped here, when they are read. */
+static enum status take_row(void *ctx, const struct str *cells, struct err *err)
+{
+    struct batch_row *r = ctx;
+    struct batch *b = r->b;
+    r->rows++;
+    for (size_t i = 0; i < b->n; i++) {
+        u128 product = 1, v;
+        if (!is_asked(b, i, r->group))
+            continue;
+        for (size_t k = 0; k < b->items[i].n_roots; k++, cells++) {
+            if (!count_read(cells->p, cells->n, &v))
+                return err_internal(err, "pushdown: not a whole number");
+            product = count_mul(product, v);
+        }
+        TRY(remember(b->c, b->items[i].key, product, err));
+    }
+    return OK;
+}
+
 static enum status send_group(struct batch *b, size_t group, struct err *err)
 {
-    struct pushdown *c = b->c;
+    struct batch_row r = {.b = b, .group = group};
     struct sb sql;
-    struct ticker t;
-    PGresult *res;
-    int col = 0;
     sb_init(&sql, &b->arena);
     TRY(group_sql(b, group, &sql, err));
-    ticker_init(&t, c->progress, "counting in the database", 0);
-    if (c->planning)
-        return pg_explain(c->src, sb_view(&sql), err);
-    c->n_statements++;
-    TRY(pg_query(c->src, sql.p, &t, &res, err));
-    enum status s = OK;
-    for (size_t i = 0; s == OK && i < b->n; i++) {
-        u128 v = 0;
-        if (b->items[i].group != group || b->items[i].never)
-            continue;
-        s = read_number(res, col++, &v, err);
-        if (s == OK)
-            s = remember(c, b->items[i].key, v, err);
-    }
-    PQclear(res);
-    return s;
+    TRY(run_query(b->c, sql.p, n_columns(b, group), take_row, &r, err));
+    return r.rows == 1 || b->c->planning
+               ? OK
+               : err_internal(err, "pushdown: not one row of numbers");
 }
 
 enum status batch_send(struct batch *b, struct err *err)

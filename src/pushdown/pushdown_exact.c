@@ -93,9 +93,15 @@ bool part_exact_whole(const struct cq *q, uint32_t v)
     return is_whole(t) && all_of(q, family(q, v), t);
 }
 
-enum status part_exact_supported(const struct cq *q, struct err *err)
+enum status part_exact_supported(const struct cq *q, const struct duck *duck,
+                                 struct err *err)
 {
     vset compared = 0;
+    if (duck) {
+        err_set(err, E_UNSUPPORTED, "DuckDB does not treat filters exactly");
+        err_hint(err, "Use --engine embedded for this query.");
+        return E_UNSUPPORTED;
+    }
     for (uint32_t i = 0; i < q->n_cmps; i++)
         compared |= cmp_vars(&q->cmps[i]);
     vset all = 0;
@@ -183,7 +189,7 @@ static enum status values(struct gen *g, struct exact_places *f)
         if (!k)
             continue;
         sb_cstr(g->b, n++ ? " UNION ALL SELECT " : "SELECT ");
-        TRY(sqlgen_const(k, g->b, g->err));
+        TRY(sqlgen_const(&g->c->sql, k, g->b, g->err));
         sb_cstr(g->b, " AS v");
     }
     f->empty = !n;
@@ -299,7 +305,7 @@ static enum status constant_cmps(struct gen *g, const struct exact_places *f,
                   : op == CMP_LT ? "t.p < "
                                  : "t.p <= ",
                   f->id);
-        TRY(sqlgen_const(k, g->b, g->err));
+        TRY(sqlgen_const(&g->c->sql, k, g->b, g->err));
         sb_cstr(g->b, !left          ? ")"
                       : op == CMP_NE ? ") <> t.p"
                       : op == CMP_LT ? ") < t.p"

@@ -37,10 +37,11 @@ struct pool {
 struct gen_rel {
     vset vars;
     bool live;
-    bool ones;   /* every weight is 1 */
-    vset key;    /* rows differ in these; all variables if no key is known */
-    unsigned id; /* in the pool */
-    unsigned n;  /* columns */
+    bool ones;     /* every weight is 1 */
+    unsigned bits; /* DuckDB: no weight has more (pushdown_weight.c) */
+    vset key;      /* rows differ in these; all variables if no key is known */
+    unsigned id;   /* in the pool */
+    unsigned n;    /* columns */
     uint8_t cols[MAX_VARS]; /* their variables */
 };
 
@@ -110,6 +111,22 @@ enum gen_step { EXISTS, SUM, MAX };
 /* Eliminates all of `vars`, the cheapest step first. */
 enum status gen_eliminate(struct gen *g, vset vars,
                           enum gen_step step) WARN_UNUSED;
+
+/* pushdown_weight.c: weights as DuckDB computes them. */
+struct gen_weight {
+    struct str sql;
+    unsigned bits;
+};
+/* Every weight of a count of rows. */
+extern const unsigned gen_count_bits;
+/* The product of n >= 1 weights; E_UNSUPPORTED where too many are too wide. */
+enum status gen_product(struct gen *g, const struct gen_weight *list, size_t n,
+                        struct gen_weight *out) WARN_UNUSED;
+/* sum(w), which is not more than any count. */
+enum status gen_sum(struct gen *g, struct gen_weight *w) WARN_UNUSED;
+/* Is a sum over sums of such weights exact, so that it can be subtracted from?
+ */
+bool gen_subtracts(unsigned bits);
 
 /* pushdown_sql.c */
 enum type gen_var_type(const struct cq *q, uint32_t var);

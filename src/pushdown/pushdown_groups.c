@@ -9,7 +9,6 @@
  */
 #include "pushdown/pushdown_gen.h"
 
-#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +105,7 @@ static enum status key_const(struct groups *s, size_t key, uint32_t var,
     const struct value *v = key_value(s, key, var);
     enum type t = gen_var_type(s->c->q, var);
     if (sqlgen_same_order(t, v->type))
-        return sqlgen_const(v, b, s->err);
+        return sqlgen_const(&s->c->sql, v, b, s->err);
     err_set(s->err, E_UNSUPPORTED,
             "the database cannot compare group keys of this type exactly");
     err_hint(s->err, "Use --engine embedded for this query.");
@@ -140,7 +139,11 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
     vset vars = g->rels[r].vars;
     unsigned n = 0;
     g->n_deps = 0;
-    sb_printf(g->b, "SELECT k.i, %s FROM ", g->rels[r].ones ? "1" : "r.w");
+    const char *w = g->rels[r].ones ? "1" : "r.w";
+    sb_printf(g->b,
+              s->c->duck ? "SELECT k.i::varchar, %s::varchar FROM "
+                         : "SELECT k.i, %s FROM ",
+              w);
     gen_from(g, g->rels[r].id, "r");
     sb_cstr(g->b, " JOIN (VALUES ");
     TRY(key_rows(s, g->b, like, vars));
@@ -163,30 +166,19 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
     return g->b->failed ? err_nomem(s->err) : OK;
 }
 
-static enum status take_rows(struct groups *s, PGresult *res)
+static enum status take_key(void *ctx, const struct str *cells, struct err *err)
 {
-    for (int i = 0; i < PQntuples(res); i++) {
-        const char *w = PQgetvalue(res, i, 1);
-        size_t k = strtoul(PQgetvalue(res, i, 0), NULL, 10);
-        if (k >= s->n_keys || s->found[k] ||
-            !count_read(w, strlen(w), &s->found[k]))
-            return err_internal(s->err, "pushdown: not the counts of keys");
-    }
+    struct groups *s = ctx;
+    u128 k;
+    if (!count_read(cells[0].p, cells[0].n, &k) || k >= s->n_keys ||
+        s->found[k] || !count_read(cells[1].p, cells[1].n, &s->found[k]))
+        return err_internal(err, "pushdown: not the counts of keys");
     return OK;
 }
 
 static enum status send(struct groups *s, struct gen *g)
 {
-    struct ticker t;
-    PGresult *res;
-    if (s->c->planning)
-        return pg_explain(s->c->src, sb_view(g->b), s->err);
-    ticker_init(&t, s->c->progress, "counting in the database", 0);
-    s->c->n_statements++;
-    TRY(pg_query(s->c->src, g->b->p, &t, &res, s->err));
-    enum status st = take_rows(s, res);
-    PQclear(res);
-    return st;
+    return run_query(s->c, g->b->p, 2, take_key, s, s->err);
 }
 
 static enum status multiply(struct groups *s)
@@ -202,9 +194,10 @@ static enum status multiply(struct groups *s)
 static enum status ask_scalar(struct groups *s, struct gen *g, unsigned r)
 {
     memset(s->found, 0, s->n_keys * sizeof *s->found);
-    sb_cstr(g->b, "SELECT 0, COALESCE((SELECT max(w) FROM ");
+    sb_cstr(g->b, s->c->duck ? "SELECT '0', COALESCE((SELECT max(w) FROM "
+                             : "SELECT 0, COALESCE((SELECT max(w) FROM ");
     gen_from(g, g->rels[r].id, "r");
-    sb_cstr(g->b, "), 0)");
+    sb_cstr(g->b, s->c->duck ? "), 0)::varchar" : "), 0)");
     if (g->b->failed)
         return err_nomem(s->err);
     TRY(send(s, g));

@@ -7,11 +7,13 @@
 
 #include "base/map.h"
 #include "pushdown/pushdown.h"
+#include "source/duckdb/duckdb_int.h"
 #include "source/postgres/pg.h"
 #include "sqlgen/sqlgen.h"
 
 struct pushdown {
     struct source *src;
+    struct duck *duck; /* NULL: PostgreSQL counts */
     const struct cq *q;
     struct sqlgen sql;    /* how columns are written */
     struct arena arena;   /* answers remembered */
@@ -72,13 +74,24 @@ enum status batch_add(struct batch *b, const struct part *p, struct str key,
                       struct err *err) WARN_UNUSED;
 enum status batch_send(struct batch *b, struct err *err) WARN_UNUSED;
 
+/* pushdown_run.c: statements. Settings that counting needs come first; for
+ * PostgreSQL they end with the transaction. */
+enum status run_begin(struct source *src, struct duck *duck,
+                      struct err *err) WARN_UNUSED;
+/* Plans it where the counter only plans. Else fn is called for each row, whose
+ * columns are texts. */
+typedef enum status (*run_row_fn)(void *ctx, const struct str *cells,
+                                  struct err *err);
+enum status run_query(struct pushdown *c, const char *sql, size_t n_cols,
+                      run_row_fn fn, void *ctx, struct err *err) WARN_UNUSED;
+
 /* pushdown_exact.c */
 /* Variables outside f that comparisons tie down (join.h: join_max_exact). */
 vset part_exact_outside(const struct cq *q, aset f);
 /* Do the values of v's domain count one by one, with nothing between? */
 bool part_exact_whole(const struct cq *q, uint32_t v);
-/* E_UNSUPPORTED where the database cannot do it. */
-enum status part_exact_supported(const struct cq *q,
+/* E_UNSUPPORTED where the database cannot do it. duck: NULL for PostgreSQL. */
+enum status part_exact_supported(const struct cq *q, const struct duck *duck,
                                  struct err *err) WARN_UNUSED;
 
 #endif

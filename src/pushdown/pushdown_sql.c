@@ -31,6 +31,27 @@ enum status gen_refuse_types(struct gen *g)
     return E_UNSUPPORTED;
 }
 
+/* DuckDB: computed integers are too wide to be brought to a decimal's scale. */
+static bool has_wide_calc(const struct cq *q)
+{
+    for (uint32_t i = 0; i < q->n_calcs; i++)
+        if (q->calcs[i].e->type == T_INT)
+            return true;
+    return false;
+}
+
+/* A decimal that is joined or compared between tables. */
+static bool has_decimal(const struct cq *q)
+{
+    for (uint32_t v = 0; v < q->n_vars; v++)
+        if (gen_var_type(q, v) == T_DEC)
+            return true;
+    for (uint32_t i = 0; i < q->n_consts; i++)
+        if (q->consts[i].type == T_DEC)
+            return true;
+    return false;
+}
+
 /*
  * A variable over columns of types that never compare equal (text and
  * numbers): no row joins. Types that the database would compare inexactly are
@@ -51,6 +72,8 @@ static enum status check_types(struct gen *g, bool *never)
                 return gen_refuse_types(g);
         }
     }
+    if (g->c->duck && has_wide_calc(q) && has_decimal(q))
+        return gen_refuse_types(g);
     for (uint32_t i = 0; i < q->n_calcs; i++)
         if (vset_has(g->p->vars, q->calcs[i].var) &&
             !sqlgen_same_order(q->calcs[i].e->type,

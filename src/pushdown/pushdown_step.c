@@ -111,18 +111,56 @@ static void weights(struct gen *g, const struct step_bucket *k)
                       all > 1 ? "::numeric" : "");
 }
 
-static void step_weight(struct gen *g, const struct step_bucket *k,
-                        enum gen_step step, bool grouped)
+/* The product of the weights of the bucket, as DuckDB computes it. */
+static enum status duck_weights(struct gen *g, const struct step_bucket *k,
+                                struct gen_weight *out)
 {
-    if (!n_weights(g, k)) {
-        sb_cstr(g->b, step == SUM && grouped ? "count(*) AS w" : "1 AS w");
-        return;
+    struct gen_weight list[MAX_ATOMS + 2 * MAX_VARS];
+    size_t n = 0;
+    for (unsigned i = 0; i < k->n; i++) {
+        const struct gen_rel *r = &g->rels[k->rels[i]];
+        if (r->ones)
+            continue;
+        list[n].bits = r->bits;
+        list[n].sql = str_printf(g->pool->arena, "a%u.w", i);
+        if (!list[n++].sql.p)
+            return err_nomem(g->err);
     }
+    return gen_product(g, list, n, out);
+}
+
+/* *bits: of the weights that come out. */
+static enum status duck_step_weight(struct gen *g, const struct step_bucket *k,
+                                    enum gen_step step, bool grouped,
+                                    unsigned *bits)
+{
+    struct gen_weight w;
+    TRY(duck_weights(g, k, &w));
+    if (step == SUM && grouped)
+        TRY(gen_sum(g, &w));
+    *bits = w.bits;
+    sb_printf(g->b, step == MAX && grouped ? "max(%.*s) AS w" : "%.*s AS w",
+              PSTR(w.sql));
+    return OK;
+}
+
+static enum status step_weight(struct gen *g, const struct step_bucket *k,
+                               enum gen_step step, bool grouped, unsigned *bits)
+{
+    *bits = 0;
+    if (!n_weights(g, k)) {
+        *bits = step == SUM && grouped ? gen_count_bits : 0;
+        sb_cstr(g->b, step == SUM && grouped ? "count(*) AS w" : "1 AS w");
+        return OK;
+    }
+    if (g->c->duck)
+        return duck_step_weight(g, k, step, grouped, bits);
     sb_cstr(g->b, step == EXISTS || !grouped ? "("
                   : step == SUM              ? "sum("
                                              : "max(");
     weights(g, k);
     sb_cstr(g->b, ") AS w");
+    return OK;
 }
 
 static void from_clause(struct gen *g, const struct step_bucket *k)
@@ -250,9 +288,10 @@ static bool rows_single(const struct gen *g, const struct step_bucket *k,
 }
 
 /* SELECT vars, step(weights) over the join of the bucket, which is used up. */
-static struct gen_rel *step_rel(struct gen *g, struct step_bucket *k,
-                                enum gen_step step, vset vars)
+static enum status step_rel(struct gen *g, struct step_bucket *k,
+                            enum gen_step step, vset vars, struct gen_rel **out)
 {
+    unsigned bits;
     vset key = 0;
     bool single = rows_single(g, k, vars, &key);
     bool ones = !n_weights(g, k) && (step != SUM || single);
@@ -264,7 +303,7 @@ static struct gen_rel *step_rel(struct gen *g, struct step_bucket *k,
     /* Where only existence is asked, a weight other than 1 belongs to a bag
      * that a comparison brought in; all its columns stay, so it is the same
      * in equal rows. */
-    step_weight(g, k, step, !single);
+    TRY(step_weight(g, k, step, !single, &bits));
     from_clause(g, k);
     where_clause(g, k);
     if (some)
@@ -274,9 +313,11 @@ static struct gen_rel *step_rel(struct gen *g, struct step_bucket *k,
     consume(g, k);
     struct gen_rel *r = gen_end(g, single);
     r->ones = ones;
+    r->bits = bits;
     if (single)
         r->key = key;
-    return r;
+    *out = r;
+    return OK;
 }
 
 /* --- comparisons with what the bucket lacks
@@ -315,6 +356,20 @@ static bool nullable(const struct gen *g, unsigned v)
     return v < q->n_vars && !q->vars[v].nonnull;
 }
 
+/* What P's row weighs times what is left of T; *bits: of T, then of that. */
+static enum status difference(struct gen *g, const struct gen_rel *p,
+                              unsigned *bits)
+{
+    struct gen_weight w, both[] = {{STR("(a1.w - COALESCE(m.w, 0))"), *bits},
+                                   {STR("a0.w"), p->bits}};
+    if (!g->c->duck && !p->ones) /* a table itself has no weight */
+        sb_cstr(g->b, "a0.w::numeric * ");
+    TRY(gen_product(g, both, g->c->duck && !p->ones ? 2 : 1, &w));
+    sb_printf(g->b, "%.*s AS w", PSTR(w.sql));
+    *bits = w.bits;
+    return OK;
+}
+
 /*
  * v <> u, u elsewhere. M = the bucket, summed to v and the rest; T = M summed
  * over v. Then for each row of the relation P that has u:
@@ -327,9 +382,10 @@ static enum status subtract(struct gen *g, struct step_bucket *k, unsigned v,
     vset rest = k->vars & ~vset_one(v);
     unsigned u = vset_min(gcmp_vars(&g->cmps[cmp]) & ~vset_one(v));
     struct step_bucket p = {0}, one = {0};
-    const struct gen_rel *m = step_rel(g, k, SUM, k->vars);
+    struct gen_rel *m, *t;
+    TRY(step_rel(g, k, SUM, k->vars, &m));
     take(g, &one, (unsigned)(m - g->rels));
-    const struct gen_rel *t = step_rel(g, &one, SUM, rest);
+    TRY(step_rel(g, &one, SUM, rest, &t));
     join_partner(g, v, cmp, &p);
     if (!p.n)
         return err_internal(g->err, "pushdown: comparison without partner");
@@ -338,9 +394,8 @@ static enum status subtract(struct gen *g, struct step_bucket *k, unsigned v,
     gen_begin(g);
     sb_cstr(g->b, "SELECT ");
     select_columns(g, &p, p.vars);
-    if (!g->rels[p.rels[0]].ones) /* a table itself has no weight */
-        sb_cstr(g->b, "a0.w::numeric * ");
-    sb_cstr(g->b, "(a1.w - COALESCE(m.w, 0)) AS w");
+    unsigned bits = t->bits;
+    TRY(difference(g, &g->rels[p.rels[0]], &bits));
     from_clause(g, &p);
     sb_cstr(g->b, " LEFT JOIN ");
     gen_from(g, m->id, "m");
@@ -352,7 +407,7 @@ static enum status subtract(struct gen *g, struct step_bucket *k, unsigned v,
                   gen_col(t, x));
     where_clause(g, &p);
     consume(g, &p);
-    gen_end(g, false);
+    gen_end(g, false)->bits = bits;
     return OK;
 }
 
@@ -408,6 +463,14 @@ static void look_up(struct gen *g, struct step_bucket *k, vset vars, vset *gone)
     }
 }
 
+static unsigned all_bits(const struct gen *g, const struct step_bucket *k)
+{
+    unsigned bits = 0;
+    for (unsigned i = 0; i < k->n; i++)
+        bits += g->rels[k->rels[i]].ones ? 0 : g->rels[k->rels[i]].bits;
+    return bits;
+}
+
 /* v, and what of *vars goes with it; all of that is taken out of *vars. */
 static enum status eliminate(struct gen *g, unsigned v, enum gen_step step,
                              vset *vars)
@@ -419,7 +482,8 @@ static enum status eliminate(struct gen *g, unsigned v, enum gen_step step,
     if (!k.n)
         return OK; /* only existed in an atom that dropped it */
     unsigned open = open_cmps(g, v, k.vars, &cmp);
-    if (step == SUM && open == 1 && g->cmps[cmp].op == CMP_NE)
+    if (step == SUM && open == 1 && g->cmps[cmp].op == CMP_NE &&
+        (!g->c->duck || gen_subtracts(all_bits(g, &k))))
         return subtract(g, &k, v, cmp);
     while (open) {
         join_partner(g, v, cmp, &k);
@@ -428,7 +492,8 @@ static enum status eliminate(struct gen *g, unsigned v, enum gen_step step,
     vset gone = vset_one(v) | only_here(g, &k, *vars);
     if (step == SUM)
         look_up(g, &k, *vars, &gone);
-    step_rel(g, &k, step, k.vars & ~gone);
+    struct gen_rel *made;
+    TRY(step_rel(g, &k, step, k.vars & ~gone, &made));
     *vars &= ~gone;
     return OK;
 }

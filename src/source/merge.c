@@ -92,7 +92,10 @@ static enum status take_columns(struct source *src, struct src_table *t,
     }
     st->declared = true;
     st->is_refused = t->refused != NULL;
-    st->namespace_ = str_copy(src->schema->arena, t->namespace_);
+    /* DuckDB's own schema is what "public" is elsewhere: any name will do */
+    bool usual = t->kind == SRC_DUCKDB && str_is(t->namespace_, "main");
+    st->namespace_ =
+        str_copy(src->schema->arena, usual ? STR("") : t->namespace_);
     return st->namespace_.p ? OK : err_nomem(err);
 }
 

@@ -15,11 +15,13 @@ struct sqlgen_col {
     enum type type; /* T_UNKNOWN: none that is read natively */
     bool has_zone;  /* timestamp with time zone: read in UTC */
     bool is_oid;    /* the server's unsigned 32-bit type */
+    struct str sql; /* DuckDB: how its value is written */
 };
 
 /* What the SQL is written for. */
 struct sqlgen {
     const struct cq *q;
+    bool duckdb;  /* its dialect: less is written, the rest is refused */
     bool is_utf8; /* other encodings order and measure texts differently */
     int version;  /* of the server, as 150002 */
     /* The column of the server that is column `col` of the schema's table. */
@@ -37,8 +39,8 @@ void sqlgen_text(struct sb *b, struct str s);
 /* The SQL of a column as a value of its type. */
 enum status sqlgen_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
                           struct sb *b, struct err *err) WARN_UNUSED;
-enum status sqlgen_const(const struct value *v, struct sb *b,
-                         struct err *err) WARN_UNUSED;
+enum status sqlgen_const(const struct sqlgen *c, const struct value *v,
+                         struct sb *b, struct err *err) WARN_UNUSED;
 enum status sqlgen_refuse_expr(struct err *err, const char *what);
 
 /* sqlgen_node.c */

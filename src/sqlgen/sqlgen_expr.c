@@ -61,7 +61,13 @@ enum status sqlgen_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
     /* parts of expressions are columns with such names (sqlgen_node.c) */
     if (sc.name.n >= 4 && memcmp(sc.name.p, "dpc:", 4) == 0)
         return refuse(err, "a column of this name");
+    if (c->duckdb && !sc.sql.n)
+        return refuse(err, "with a column of this type");
     sb_char(b, '(');
+    if (c->duckdb) {
+        sb_printf(b, "%.*s)", PSTR(sc.sql));
+        return OK;
+    }
     sqlgen_ident(b, sc.name);
     if (sc.has_zone)
         sb_cstr(b, " AT TIME ZONE 'UTC'");
@@ -98,7 +104,22 @@ static bool in_calendar(const struct value *v)
     return v->i >= first * day && (v->type == T_TIMESTAMP || v->i <= last);
 }
 
-enum status sqlgen_const(const struct value *v, struct sb *b, struct err *err)
+/* DuckDB's numeric has three digits behind the point unless it is told, and the
+ * widest that meets any other decimal without failing has 18 in all. */
+static enum status duckdb_decimal(struct str s, struct sb *b, struct err *err)
+{
+    const char *dot = memchr(s.p, '.', s.n);
+    size_t behind = dot ? (size_t)(s.p + s.n - dot) - 1 : 0;
+    if (s.n > 18 || memchr(s.p, 'e', s.n) || memchr(s.p, 'N', s.n) ||
+        memchr(s.p, 'I', s.n))
+        return refuse(err, "with a decimal of this length");
+    sqlgen_text(b, s);
+    sb_printf(b, "::decimal(18, %zu)", behind);
+    return OK;
+}
+
+enum status sqlgen_const(const struct sqlgen *c, const struct value *v,
+                         struct sb *b, struct err *err)
 {
     if (v->is_null) {
         sb_cstr(b, "NULL");
@@ -116,6 +137,8 @@ enum status sqlgen_const(const struct value *v, struct sb *b, struct err *err)
     case T_DEC:
         if (v->s.n > MAX_NUMBER)
             return refuse(err, "a number of this length");
+        if (c->duckdb)
+            return duckdb_decimal(v->s, b, err);
         sqlgen_text(b, v->s);
         sb_cstr(b, "::numeric");
         return OK;
@@ -193,6 +216,14 @@ static bool args_comparable(const struct expr *e, uint32_t from)
     return true;
 }
 
+static bool is_computed(const struct cq *q, uint32_t var)
+{
+    for (uint32_t i = 0; i < q->n_calcs; i++)
+        if (q->calcs[i].var == var)
+            return true;
+    return false;
+}
+
 /* Sums of dates may leave the database's calendar: days are compared. */
 static bool by_days(const struct expr *e)
 {
@@ -202,10 +233,23 @@ static bool by_days(const struct expr *e)
     return sums;
 }
 
+/* DuckDB: computed integers are too wide to be brought to a decimal's scale. */
+static bool too_wide(const struct sqlgen_out *o, const struct expr *e)
+{
+    bool decimal = false, computed = false;
+    for (uint32_t i = 0; o->c->duckdb && i < e->n_args; i++) {
+        const struct expr *x = e->args[i];
+        decimal |= x->type == T_DEC;
+        computed |= x->type == T_INT && x->op != X_CONST &&
+                    (x->op != X_VAR || is_computed(o->c->q, x->var));
+    }
+    return decimal && computed;
+}
+
 static enum status compared(const struct sqlgen_out *o, const struct expr *e,
                             const char *op)
 {
-    if (!args_comparable(e, 1))
+    if (!args_comparable(e, 1) || too_wide(o, e))
         return refuse(o->err, "this comparison");
     if (by_days(e)) {
         sb_char(o->b, '(');
@@ -220,7 +264,7 @@ static enum status compared(const struct sqlgen_out *o, const struct expr *e,
 
 static enum status in_list(const struct sqlgen_out *o, const struct expr *e)
 {
-    if (!args_comparable(e, 1))
+    if (!args_comparable(e, 1) || too_wide(o, e))
         return refuse(o->err, "this IN");
     enum status (*one)(const struct sqlgen_out *, const struct expr *) =
         by_days(e) ? sqlgen_days : put;
@@ -238,7 +282,7 @@ enum status sqlgen_write(const struct sqlgen_out *o, const struct expr *e)
 {
     switch (e->op) {
     case X_CONST:
-        return sqlgen_const(&e->val, o->b, o->err);
+        return sqlgen_const(o->c, &e->val, o->b, o->err);
     case X_VAR:
         return sqlgen_write_var(o, e->var);
     case X_AND:

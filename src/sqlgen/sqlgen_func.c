@@ -76,7 +76,9 @@ static int server_version(const struct sqlgen_out *o)
 /* The length of a text in UTF-8. */
 static void put_bytes(const struct sqlgen_out *o, struct str text)
 {
-    if (o->c->is_utf8)
+    if (o->c->duckdb)
+        sb_printf(o->b, "strlen(%.*s)", PSTR(text));
+    else if (o->c->is_utf8)
         sb_printf(o->b, "octet_length(%.*s)", PSTR(text));
     else
         sb_printf(o->b, "octet_length(convert_to(%.*s, 'UTF8'))", PSTR(text));
@@ -268,9 +270,9 @@ static enum status like(const struct sqlgen_out *o, const struct expr *e)
         sb_printf(o->b, "%.*s LIKE %.*s", PSTR(text), PSTR(like));
     }
     mark = value_text(escape);
-    if (e->n_args > 2) {
+    if (e->n_args > 2 || o->c->duckdb) { /* there none is the default */
         sb_cstr(o->b, " ESCAPE ");
-        TRY(sqlgen_const(&mark, o->b, o->err));
+        TRY(sqlgen_const(o->c, &mark, o->b, o->err));
     }
     sb_char(o->b, ')');
     return OK;
@@ -400,6 +402,8 @@ static enum status plain_days(const struct sqlgen_out *o, const struct expr *e)
 enum status sqlgen_days(const struct sqlgen_out *o, const struct expr *e)
 {
     struct str days, at;
+    if (o->c->duckdb)
+        return refuse(o, "this sum of dates");
     if (e->op == X_CONST && e->val.is_null) {
         sb_cstr(o->b, "NULL::numeric");
         return OK;
@@ -443,7 +447,8 @@ static enum status days_between(const struct sqlgen_out *o,
  * -------------------------------------------------------------------*/
 
 /* All of these have one type as the database sees it. */
-static bool one_family(const struct expr *e, uint32_t from, uint32_t step)
+static bool one_family(const struct expr *e, uint32_t from, uint32_t step,
+                       bool duckdb)
 {
     const struct expr *first = NULL;
     bool same = e->type != T_UNKNOWN;
@@ -453,7 +458,8 @@ static bool one_family(const struct expr *e, uint32_t from, uint32_t step)
             continue;
         first = first ? first : x;
         same &= sqlgen_same_order(first->type, x->type) &&
-                (first->type == x->type || (is_exact(first) && is_exact(x))) &&
+                (first->type == x->type ||
+                 (!duckdb && is_exact(first) && is_exact(x))) &&
                 !sqlgen_is_date_sum(x);
     }
     return same && first;
@@ -464,11 +470,11 @@ static enum status choice(const struct sqlgen_out *o, const struct expr *e)
     uint32_t pairs = e->n_args / 2;
     bool last = e->n_args % 2;
     const struct expr *rest = last ? e->args[e->n_args - 1] : NULL;
-    if (!one_family(e, 1, 2) ||
+    if (!one_family(e, 1, 2, o->c->duckdb) ||
         (rest && !(rest->op == X_CONST && rest->val.is_null) &&
          !(sqlgen_same_order(rest->type, e->type) &&
            !sqlgen_is_date_sum(rest) &&
-           (rest->type == e->type || is_exact(rest)))))
+           (rest->type == e->type || (!o->c->duckdb && is_exact(rest))))))
         return refuse(o, "this CASE");
     sb_cstr(o->b, "(CASE");
     for (uint32_t i = 0; i < pairs; i++) {
@@ -488,15 +494,27 @@ static enum status choice(const struct sqlgen_out *o, const struct expr *e)
 static enum status picked(const struct sqlgen_out *o, const char *f,
                           const struct expr *e)
 {
-    if (!one_family(e, 0, 1))
+    if (!one_family(e, 0, 1, o->c->duckdb))
         return refuse(o, expr_op_name(e->op));
     return call(o, f, e);
+}
+
+/* What DuckDB is asked to compute: functions that mean the same there and fail
+ * on no row. The embedded engine has the others. */
+static bool duckdb_has(enum expr_op op)
+{
+    return op == X_CASE || op == X_COALESCE || op == X_NULLIF ||
+           op == X_LEAST || op == X_GREATEST || op == X_LIKE || op == X_ILIKE ||
+           op == X_LOWER || op == X_UPPER || op == X_ADD || op == X_SUB ||
+           op == X_MUL || op == X_ABS;
 }
 
 enum status sqlgen_function(const struct sqlgen_out *o, const struct expr *e)
 {
     if (o->b->n > MAX_SQL)
         return refuse(o, "an expression of this size");
+    if (o->c->duckdb && !duckdb_has(e->op))
+        return refuse(o, expr_op_name(e->op));
     switch (e->op) {
     case X_CASE:
         return choice(o, e);
@@ -513,7 +531,8 @@ enum status sqlgen_function(const struct sqlgen_out *o, const struct expr *e)
         return like(o, e);
     case X_SUB:
         if (e->args[0]->type == T_DATE && e->args[1]->type == T_DATE)
-            return days_between(o, e);
+            return o->c->duckdb ? refuse(o, "days between dates")
+                                : days_between(o, e);
         return sqlgen_arithmetic(o, e);
     case X_ADD:
     case X_MUL:

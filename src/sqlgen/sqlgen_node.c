@@ -194,6 +194,8 @@ enum status sqlgen_expr(const struct sqlgen *c, uint32_t atom,
     TRY(sqlgen_write(&o, e));
     if (root.failed)
         return err_nomem(err);
+    if (c->duckdb && nodes.list.n) /* it would join for each subquery */
+        return sqlgen_refuse_expr(err, "an expression of this size");
     return write_whole(&nodes, sb_view(&root), b, err);
 }
 

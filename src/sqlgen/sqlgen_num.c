@@ -11,6 +11,9 @@
 
 enum { INT_DIGITS = 19, MAX_PLACES = 1000 };
 
+/* DuckDB's widest integers hold all numbers of so many digits. */
+enum { HUGEINT_DIGITS = 38 };
+
 /* At most so many digits before and behind the point. */
 struct sqlgen_digits {
     size_t whole, behind;
@@ -127,9 +130,11 @@ enum status sqlgen_numeric(const struct sqlgen_out *o, const struct expr *e,
     enum status s = OK;
     if (e->type != T_INT && e->type != T_DEC)
         return sqlgen_refuse_expr(o->err, "arithmetic on this type");
+    if (o->c->duckdb && e->type != T_INT)
+        return sqlgen_refuse_expr(o->err, "arithmetic on decimals");
     TRY(sqlgen_part(o, e, &x));
     sb_init(&b, o->b->arena);
-    sb_printf(&b, "(%.*s)::numeric", PSTR(x));
+    sb_printf(&b, "(%.*s)::%s", PSTR(x), o->c->duckdb ? "hugeint" : "numeric");
     *out = view(o, &b, &s);
     if (s != OK || !may_be_long(e))
         return s;
@@ -238,6 +243,9 @@ enum status sqlgen_arithmetic(const struct sqlgen_out *o, const struct expr *e)
 {
     struct sb b;
     enum status s = OK;
+    if (o->c->duckdb &&
+        (e->type == T_REAL || result_digits(e).whole > HUGEINT_DIGITS))
+        return sqlgen_refuse_expr(o->err, "arithmetic on numbers so large");
     if (e->type == T_REAL || !is_long(result_digits(e)))
         return operation(o, e, o->b);
     sb_init(&b, o->b->arena);

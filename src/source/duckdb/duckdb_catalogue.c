@@ -112,6 +112,69 @@ void duck_select(struct sb *b, const struct src_column *c)
                                  : "");
 }
 
+/* Days and moments before the calendar that all sources share, and after it,
+ * are no values (duckdb_load.c). */
+static void put_in_calendar(struct sb *b, struct str x, const char *type,
+                            const char *first, const char *last)
+{
+    sb_printf(b,
+              "CASE WHEN %.*s BETWEEN %s '%s' AND %s '%s' OR %.*s IN (%s "
+              "'infinity', %s '-infinity') THEN %.*s END",
+              PSTR(x), type, first, type, last, PSTR(x), type, type, PSTR(x));
+}
+
+static void put_value(struct sb *b, const struct src_column *c, struct str name,
+                      struct str type)
+{
+    if (c->type == T_DATE)
+        put_in_calendar(b, name, "DATE", "4714-11-24 (BC)", "5874897-12-31");
+    else if (c->type == T_TIMESTAMP)
+        put_in_calendar(b, name, "TIMESTAMP", "4714-11-24 (BC) 00:00:00",
+                        "294247-01-10 04:00:54.775806");
+    else if (c->is_enum)
+        sb_printf(b, "%.*s::VARCHAR", PSTR(name));
+    else if (c->type == T_TEXT)
+        sb_printf(b, "%.*s COLLATE \"C\"", PSTR(name));
+    else if (str_is(type, "FLOAT"))
+        sb_printf(b, "%.*s::DOUBLE", PSTR(name));
+    else
+        sb_str(b, name);
+}
+
+/* Compared with others of up to 18 digits, and with 64-bit integers, a decimal
+ * is brought to a scale of theirs: that never needs more than 38 digits.
+ * PRIVACY: of longer ones it might, and would fail on some rows. */
+static bool is_short_decimal(struct str type)
+{
+    unsigned digits = 0;
+    if (!begins(type, "DECIMAL(") || is_array(type))
+        return false;
+    for (size_t i = sizeof "DECIMAL(" - 1; i < type.n && type.p[i] != ','; i++)
+        digits = 10 * digits + (unsigned)(type.p[i] - '0');
+    return digits <= 18;
+}
+
+/* The column's value in SQL, where DuckDB compares it as we do. Moments with a
+ * zone are read by its settings. */
+static enum status set_sql(struct arena *a, struct src_column *c,
+                           struct str type, struct err *err)
+{
+    struct sb name, b;
+    sb_init(&name, a);
+    sb_init(&b, a);
+    sqlgen_ident(&name, c->name);
+    if (c->text_only || (c->type == T_DEC && !is_short_decimal(type)) ||
+        c->as_timestamp || str_is(type, "TIMESTAMP WITH TIME ZONE"))
+        return OK;
+    if (!name.failed)
+        put_value(&b, c, sb_view(&name), type);
+    if (name.failed || b.failed)
+        return err_nomem(err);
+    c->sql = sb_view(&b);
+    c->is_bare = str_eq(c->sql, sb_view(&name));
+    return OK;
+}
+
 /* The descriptors' names: DuckDB opens what is open here. */
 void duck_from(struct sb *b, const struct src_table *t)
 {
@@ -205,6 +268,7 @@ enum status duck_add_column(struct source *src, struct src_table *t,
     t->n_cols++;
     if (!c->name.p)
         return err_nomem(err);
+    TRY(set_sql(&src->arena, c, type, err));
     return c->is_enum ? add_enum(src, t, c->name, type, err) : OK;
 }
 

@@ -1,7 +1,6 @@
 /*
  * A DuckDB instance: a database file, read-only, or one in memory through which
- * Parquet files are read. One thread, no extension is fetched or loaded, no
- * setting can be changed later.
+ * Parquet files are read. One thread, no extension is fetched or loaded.
  */
 #ifndef SOURCE_DUCKDB_DUCKDB_INT_H
 #define SOURCE_DUCKDB_DUCKDB_INT_H
@@ -13,6 +12,8 @@ struct duck {
     const struct duck_lib *lib;
     duck_handle db, con;
     struct str path; /* empty: in memory, for Parquet */
+    struct str room; /* a folder for what memory does not hold; empty: none */
+    int room_fd;     /* locked for as long as it is used */
 };
 
 /* The files of a Parquet table, open from the start: what is read is what was
@@ -22,6 +23,31 @@ struct duck_files {
     int *fds;
     size_t n;
 };
+
+struct sqlgen;
+/* How SQL over the source's tables is written, for q. */
+void duck_sqlgen(const struct source *src, const struct cq *q,
+                 struct sqlgen *out);
+/* The instance that has the table. */
+struct duck *duck_of(const struct source *src, const struct src_table *t);
+/* Counting: it may take what the source's limit leaves. */
+enum status duck_for_counting(const struct source *src, const struct duck *d,
+                              struct err *err) WARN_UNUSED;
+/* Plans the statement and runs nothing. */
+enum status duck_plan(const struct duck *d, const char *sql,
+                      struct err *err) WARN_UNUSED;
+/* Runs it task by task, ticking, and calls fn for each row, all of texts.
+ * PRIVACY: what goes wrong is told in fixed words. */
+typedef enum status (*duck_texts_fn)(void *ctx, const struct str *cells,
+                                     struct err *err);
+enum status duck_texts(const struct duck *d, const char *sql, uint64_t n_cols,
+                       struct ticker *t, duck_texts_fn fn, void *ctx,
+                       struct err *err) WARN_UNUSED;
+
+/* duckdb_room.c */
+enum status duck_room_open(struct arena *a, struct duck *d,
+                           struct err *err) WARN_UNUSED;
+void duck_room_close(struct duck *d);
 
 /* path NULL: in memory. */
 enum status duck_connect(struct source *src, const char *path,

@@ -58,6 +58,9 @@ enum duck_type {
     DUCK_TIMESTAMP_TZ = 31
 };
 
+/* What a task of a statement ends with. */
+enum duck_pending { DUCK_READY = 0, DUCK_NOT_READY = 1, DUCK_FAILED = 2 };
+
 /* X(name, result, arguments) for each function, named as in DuckDB without
  * "duckdb_". States: 0 is success. */
 #define DUCK_FUNCTIONS(X)                                                      \
@@ -73,6 +76,11 @@ enum duck_type {
     X(prepare_error, const char *, (duck_handle))                              \
     X(destroy_prepare, void, (duck_handle *))                                  \
     X(execute_prepared_streaming, int, (duck_handle, struct duck_result *))    \
+    X(pending_prepared, int, (duck_handle, duck_handle *))                     \
+    X(pending_execute_task, int, (duck_handle))                                \
+    X(pending_error, const char *, (duck_handle))                              \
+    X(execute_pending, int, (duck_handle, struct duck_result *))               \
+    X(destroy_pending, void, (duck_handle *))                                  \
     X(destroy_result, void, (struct duck_result *))                            \
     X(result_error, const char *, (struct duck_result *))                      \
     X(fetch_chunk, duck_handle, (struct duck_result))                          \

@@ -268,12 +268,6 @@ static enum status load_chunk(const struct duck_rows *r,
     return OK;
 }
 
-static const struct duck *instance(const struct source *src,
-                                   const struct src_table *t)
-{
-    return t->parquet ? src->parquet : src->duckdb;
-}
-
 /* PRIVACY: the words of a failure may hold cells. */
 static enum status lost(enum status s, struct err *err)
 {
@@ -295,7 +289,7 @@ static enum status scan(const struct source *src, const struct src_table *t,
     if (!cells)
         return store_nomem(src->mem, err);
     ticker_init(&tick, p, t->name.p, 0);
-    TRY(duck_begin(instance(src, t), sql, &r, err));
+    TRY(duck_begin(duck_of(src, t), sql, &r, err));
     enum status s = set_cells(&r, cells, l->n_cols, err);
     while (s == OK && (s = duck_next(&r, &more, err)) == OK && more) {
         s = load_chunk(&r, cells, l, err);
@@ -351,7 +345,7 @@ enum status duckdb_read_all(struct source *src, const struct src_table *t,
     sb_cstr(&b, "SELECT * FROM ");
     duck_from(&b, t);
     enum status s =
-        b.failed ? err_nomem(err) : duck_begin(instance(src, t), b.p, &r, err);
+        b.failed ? err_nomem(err) : duck_begin(duck_of(src, t), b.p, &r, err);
     if (s == OK) {
         while (s == OK && more)
             s = duck_next(&r, &more, err);

@@ -4,6 +4,8 @@
 
 #include "source/duckdb/duckdb_int.h"
 
+enum { LEAST = 64 << 20 };
+
 enum status duck_failed(const struct duck *d, const char *what,
                         const char *words, struct err *err)
 {
@@ -20,30 +22,35 @@ enum status duck_failed(const struct duck *d, const char *what,
                : err_set(err, E_SOURCE, "could not %s Parquet: %s", what, line);
 }
 
-/* External access is what reads Parquet files; a database file needs none. */
+/* Reading takes a quarter of the memory, and at least so much. External access
+ * is what reads Parquet files; a database file needs none. */
 static bool configure(const struct source *src, const struct duck *d,
                       duck_handle c)
 {
     char limit[40];
     bool file = d->path.n > 0;
+    size_t part = src->mem->limit / 4;
     const char *const pairs[][2] = {
         {"threads", "1"},
+        {"temp_directory", d->room.n ? d->room.p : ""},
         {"access_mode", file ? "READ_ONLY" : "AUTOMATIC"},
         {"enable_external_access", file ? "false" : "true"},
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
         {"allow_unsigned_extensions", "false"},
         {"allow_community_extensions", "false"},
+        {"preserve_insertion_order", "false"},
         {"memory_limit", limit},
-        {"lock_configuration", "true"},
     };
-    snprintf(limit, sizeof limit, "%zuB", src->mem->limit);
+    snprintf(limit, sizeof limit, "%zuB", part > LEAST ? part : LEAST);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1] == limit && !src->mem->limit)
             continue;
         if (d->lib->set_config(c, pairs[i][0], pairs[i][1]) != 0)
             return false;
     }
+    /* what it read before is not kept; older versions never do */
+    (void)d->lib->set_config(c, "enable_external_file_cache", "false");
     return true;
 }
 
@@ -74,6 +81,7 @@ enum status duck_connect(struct source *src, const char *path,
     d->path = path ? str_of(path) : STR("");
     TRY(duck_lib_open(&d->lib, err));
     *out = d; /* closed with the source from here on */
+    TRY(duck_room_open(&src->arena, d, err));
     TRY(open_db(src, d, err));
     return d->lib->connect(d->db, &d->con) == 0
                ? OK
@@ -88,6 +96,7 @@ void duck_disconnect(struct duck *d)
         d->lib->disconnect(&d->con);
     if (d->db)
         d->lib->close(&d->db);
+    duck_room_close(d);
 }
 
 enum status duck_begin(const struct duck *d, const char *sql,

@@ -52,7 +52,7 @@ static enum status term_sql(struct filter *f, uint32_t atom, struct term t,
     *ok = t.kind == TERM_CONST;
     if (*ok) {
         *type = q->consts[t.id].type;
-        return sqlgen_const(&q->consts[t.id], f->b, err);
+        return sqlgen_const(&f->sql, &q->consts[t.id], f->b, err);
     }
     for (uint32_t i = 0; i < at->n_args; i++)
         if (at->args[i].kind == TERM_VAR && at->args[i].id == t.id) {
@@ -91,7 +91,7 @@ static enum status argument(struct filter *f, uint32_t atom, uint32_t i,
     if (s == OK && x.kind == TERM_CONST &&
         sqlgen_same_order(col->type, q->consts[x.id].type)) {
         sb_cstr(f->b, " = ");
-        s = sqlgen_const(&q->consts[x.id], f->b, err);
+        s = sqlgen_const(&f->sql, &q->consts[x.id], f->b, err);
     } else if (s == OK && x.kind == TERM_VAR && q->vars[x.id].nonnull &&
                !col->not_null) {
         sb_cstr(f->b, " IS NOT NULL");
