@@ -167,7 +167,7 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
     TRY(check_rowids(q, err));
     if (exact)
         TRY(part_exact_supported(q, duck, err));
-    TRY(run_begin(src, duck, err));
+    TRY(pushdown_begin(src, duck, err));
     struct pushdown *c = mem_alloc(src->mem, sizeof *c);
     if (!c)
         return store_nomem(src->mem, err);

@@ -213,7 +213,7 @@ static enum status send_group(struct batch *b, size_t group, struct err *err)
     struct sb sql;
     sb_init(&sql, &b->arena);
     TRY(group_sql(b, group, &sql, err));
-    TRY(run_query(b->c, sql.p, n_columns(b, group), take_row, &r, err));
+    TRY(pushdown_query(b->c, sql.p, n_columns(b, group), take_row, &r, err));
     return r.rows == 1 || b->c->planning
                ? OK
                : err_internal(err, "pushdown: not one row of numbers");

@@ -178,7 +178,7 @@ static enum status take_key(void *ctx, const struct str *cells, struct err *err)
 
 static enum status send(struct groups *s, struct gen *g)
 {
-    return run_query(s->c, g->b->p, 2, take_key, s, s->err);
+    return pushdown_query(s->c, g->b->p, 2, take_key, s, s->err);
 }
 
 static enum status multiply(struct groups *s)

@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "pushdown/pushdown.h"
-#include "source/duckdb/duckdb_int.h"
+#include "source/duckdb/duckdb.h"
 #include "source/postgres/pg.h"
 #include "sqlgen/sqlgen.h"
 
@@ -76,14 +76,15 @@ enum status batch_send(struct batch *b, struct err *err) WARN_UNUSED;
 
 /* pushdown_run.c: statements. Settings that counting needs come first; for
  * PostgreSQL they end with the transaction. */
-enum status run_begin(struct source *src, struct duck *duck,
-                      struct err *err) WARN_UNUSED;
+enum status pushdown_begin(struct source *src, struct duck *duck,
+                           struct err *err) WARN_UNUSED;
 /* Plans it where the counter only plans. Else fn is called for each row, whose
  * columns are texts. */
-typedef enum status (*run_row_fn)(void *ctx, const struct str *cells,
-                                  struct err *err);
-enum status run_query(struct pushdown *c, const char *sql, size_t n_cols,
-                      run_row_fn fn, void *ctx, struct err *err) WARN_UNUSED;
+typedef enum status (*pushdown_row_fn)(void *ctx, const struct str *cells,
+                                       struct err *err);
+enum status pushdown_query(struct pushdown *c, const char *sql, size_t n_cols,
+                           pushdown_row_fn fn, void *ctx,
+                           struct err *err) WARN_UNUSED;
 
 /* pushdown_exact.c */
 /* Variables outside f that comparisons tie down (join.h: join_max_exact). */

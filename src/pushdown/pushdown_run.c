@@ -12,7 +12,8 @@
 /* Engines that need a setting before they join freely, and one that compiles
  * statements which run once; for this transaction only. A cluster puts no limit
  * on what its servers hand each other: the owner's limits hold instead. */
-enum status run_begin(struct source *src, struct duck *duck, struct err *err)
+enum status pushdown_begin(struct source *src, struct duck *duck,
+                           struct err *err)
 {
     if (duck)
         return duck_for_counting(src, duck, err);
@@ -25,8 +26,8 @@ enum status run_begin(struct source *src, struct duck *duck, struct err *err)
 
 enum { MAX_COLUMNS = 1024 };
 
-static enum status each_row(const PGresult *res, size_t n_cols, run_row_fn fn,
-                            void *ctx, struct err *err)
+static enum status each_row(const PGresult *res, size_t n_cols,
+                            pushdown_row_fn fn, void *ctx, struct err *err)
 {
     struct str cells[MAX_COLUMNS];
     if (PQnfields(res) != (int)n_cols || n_cols > MAX_COLUMNS)
@@ -39,8 +40,8 @@ static enum status each_row(const PGresult *res, size_t n_cols, run_row_fn fn,
     return OK;
 }
 
-enum status run_query(struct pushdown *c, const char *sql, size_t n_cols,
-                      run_row_fn fn, void *ctx, struct err *err)
+enum status pushdown_query(struct pushdown *c, const char *sql, size_t n_cols,
+                           pushdown_row_fn fn, void *ctx, struct err *err)
 {
     struct ticker t;
     PGresult *res;
