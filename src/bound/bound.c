@@ -8,8 +8,17 @@
 #include "bound/advice.h"
 #include "bound/bound_explain.h"
 
-enum { CHECK_STEPS = 20000000 };
-enum { DEFAULT_WORK = 100000000, LOWER_WORK = 3000000, ADVICE_WORK = 3000000 };
+enum { FAMILY = 16, WIDE = 8 /* atoms */, FEW = 2 /* tables */ };
+enum { CHECK_STEPS = 20000000, WIDE_STEPS = 400000 };
+enum { DEFAULT_WORK = 100000000, LOWER_WORK = 3000000, WIDE_WORK = 600000 };
+enum { ADVICE_WORK = 3000000 };
+
+/* What all tables of a query share: the time does not grow with them. What one
+ * does not need the next may use. */
+struct lower_budget {
+    uint64_t work, check_steps, canonical;
+    uint32_t tables; /* still to come */
+};
 
 struct analysis {
     struct arena *a;
@@ -108,33 +117,28 @@ static enum status upper_side(struct analysis *s, struct err *err)
 
 /* --- lower bounds --------------------------------------------------------- */
 
-static enum status lower_of(struct analysis *s, struct bound_relation *r,
-                            struct witness_search *l, bool *unbounded,
-                            struct err *err)
+static struct lower_budget lower_budget(const struct analysis *s)
 {
-    u128 *most = NEWS(s->a, u128, s->up.t->n_atoms + 1);
-    if (!most)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < s->up.t->n_atoms; i++)
-        most[i] = s->up.atoms[i].lp;
-    *l = (struct witness_search){.a = s->a,
-                                 .q = s->q,
-                                 .t = s->up.t,
-                                 .most = most,
-                                 .cases = s->up.cases,
-                                 .n_cases = s->up.n_cases,
-                                 .check_steps = CHECK_STEPS,
-                                 .table = r->table,
-                                 .target = r->upper};
-    struct work work = {.left = s->opt->work ? s->opt->work : LOWER_WORK};
-    l->work = &work;
-    *unbounded = false;
-    TRY(kinds_make(s->a, s->up.t, &l->kinds, err));
-    if (r->upper == U128_INF)
+    const struct bound *b = s->out;
+    struct lower_budget all = {.check_steps = CHECK_STEPS,
+                               .canonical = CANONICAL_WORK};
+    for (size_t i = 0; i < b->n_relations; i++)
+        all.tables += b->relations[i].is_private && b->relations[i].upper > 0;
+    bool wide = s->q->n_atoms > WIDE && all.tables > FEW;
+    if (s->opt->witness_n <= FAMILY && wide)
+        all.check_steps = WIDE_STEPS;
+    all.work = s->opt->work ? s->opt->work : wide ? WIDE_WORK : 2 * LOWER_WORK;
+    return all;
+}
+
+static enum status lower_ways(struct analysis *s, struct witness_search *l,
+                              bool *unbounded, struct err *err)
+{
+    if (l->target == U128_INF)
         TRY(witness_pump(l, s->opt->witness_n, unbounded, err));
     if (*unbounded)
         return OK;
-    u128 enough = s->opt->witness_n > 16 ? s->opt->witness_n : 16;
+    u128 enough = s->opt->witness_n > FAMILY ? s->opt->witness_n : FAMILY;
     if (l->target == U128_INF)
         l->target = enough;
     TRY(witness_glue(l, err));
@@ -145,9 +149,43 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
     return l->best == 0 ? witness_canonical(l, err) : OK;
 }
 
+static enum status lower_of(struct analysis *s, struct bound_relation *r,
+                            struct lower_budget *all, struct witness_search *l,
+                            bool *unbounded, struct err *err)
+{
+    u128 *most = NEWS(s->a, u128, s->up.t->n_atoms + 1);
+    if (!most)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < s->up.t->n_atoms; i++)
+        most[i] = s->up.atoms[i].lp;
+    struct work work = {.left = all->work / all->tables};
+    struct work canonical = {.left = all->canonical / all->tables};
+    uint64_t steps = all->check_steps / all->tables, given = work.left;
+    *l = (struct witness_search){.a = s->a,
+                                 .q = s->q,
+                                 .t = s->up.t,
+                                 .most = most,
+                                 .cases = s->up.cases,
+                                 .n_cases = s->up.n_cases,
+                                 .work = &work,
+                                 .canonical = &canonical,
+                                 .check_steps = steps,
+                                 .table = r->table,
+                                 .target = r->upper};
+    *unbounded = false;
+    TRY(kinds_make(s->a, s->up.t, &l->kinds, err));
+    TRY(lower_ways(s, l, unbounded, err));
+    all->check_steps -= steps - l->check_steps;
+    all->work -= given - work.left;
+    all->canonical -= all->canonical / all->tables - canonical.left;
+    all->tables--;
+    return OK;
+}
+
 static enum status lower_side(struct analysis *s, struct err *err)
 {
     struct bound *b = s->out;
+    struct lower_budget all = lower_budget(s);
     if (s->up.t->unsat)
         return OK;
     for (size_t i = 0; i < b->n_relations; i++) {
@@ -156,7 +194,7 @@ static enum status lower_side(struct analysis *s, struct err *err)
         bool unbounded;
         if (!r->is_private || r->upper == 0)
             continue;
-        TRY(lower_of(s, r, &l, &unbounded, err));
+        TRY(lower_of(s, r, &all, &l, &unbounded, err));
         r->lower = unbounded ? U128_INF : l.best;
         if (l.best == 0 || (b->has_witness && r->lower <= b->lower))
             continue;

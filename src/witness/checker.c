@@ -255,6 +255,7 @@ static struct str answer_key(struct counter *c)
 
 static bool note_answer(struct counter *c)
 {
+    c->steps -= c->steps < c->q->n_outs ? c->steps : c->q->n_outs;
     struct str key = answer_key(c);
     if (!c->nomem && !map_put(&c->answers, key.p ? key : STR(""), 1, NULL))
         c->nomem = true;

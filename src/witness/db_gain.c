@@ -82,6 +82,8 @@ static void note(struct matcher *m)
 {
     bool is_new;
     struct str key = answer_key(m);
+    uint64_t price = m->phi->n_outs;
+    m->work->left -= m->work->left < price ? m->work->left : price;
     if (m->st != OK)
         return;
     if (!map_put(&m->answers, key, 1, &is_new) ||

@@ -146,6 +146,20 @@ static enum status db_of_tab(struct witness_search *l, const struct glue *gl,
     return OK;
 }
 
+/* A try builds, prints and compares every cell of the query. */
+static bool try_paid(struct witness_search *l)
+{
+    uint64_t price = 0;
+    for (uint32_t i = 0; i < l->t->n_atoms; i++)
+        price += 2 + l->t->atoms[i].n;
+    if (l->canonical->left < price) {
+        l->canonical->left = 0;
+        return false;
+    }
+    l->canonical->left -= price;
+    return true;
+}
+
 enum status witness_canonical(struct witness_search *l, struct err *err)
 {
     const struct tab *t = l->t;
@@ -156,6 +170,8 @@ enum status witness_canonical(struct witness_search *l, struct err *err)
             bool ok;
             if (t->atoms[i].table != l->table)
                 continue;
+            if (!try_paid(l))
+                return OK;
             TRY(glue_make(l->a, t, &i, 1, &gl, err));
             if (gl.g->unsat)
                 return OK;

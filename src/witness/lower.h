@@ -54,6 +54,9 @@ enum status witness_db_gain(struct arena *a, const struct witness_db *d,
                             struct work *work, u128 *out,
                             struct err *err) WARN_UNUSED;
 
+/* Enough for 400 tries of every table of a small query. */
+enum { CANONICAL_WORK = 150000 };
+
 struct witness_search {
     struct arena *a;
     const struct cq *q;
@@ -62,6 +65,7 @@ struct witness_search {
     struct tab *const *cases; /* structures that cover t; may be none */
     size_t n_cases;
     struct work *work;
+    struct work *canonical; /* for tries of witness_canonical */
     struct kinds kinds;
     uint64_t check_steps; /* the checker may still take */
     uint32_t table;       /* of the row that changes */

@@ -232,6 +232,15 @@ static enum status start_row(struct grower *g, struct err *err)
     return OK;
 }
 
+/* A match looks at the rows that are there for every atom, and at the values
+ * for every cell. */
+static void pay_match(struct grower *g)
+{
+    uint64_t price = (uint64_t)g->phi->n_atoms * (8 + g->d.rows.n);
+    struct work *w = g->l->work;
+    w->left = w->left > price ? w->left - price : 0;
+}
+
 /* One more match; undone unless the gain does not fall. */
 static enum status step(struct grower *g, bool *better, struct err *err)
 {
@@ -239,6 +248,7 @@ static enum status step(struct grower *g, bool *better, struct err *err)
     bool ok;
     u128 gain = 0;
     *better = false;
+    pay_match(g);
     TRY(add_match(g, g->atoms[random_below(g, g->n_atoms)], &ok, err));
     if (ok && g->d.rows.n > rows)
         TRY(witness_db_gain(g->d.a, &g->d, g->l->work, &gain, err));
