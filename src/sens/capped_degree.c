@@ -19,6 +19,10 @@ static unsigned largest_term(const struct sens_coord *c, const unsigned *d)
 
 static unsigned degree_of(const struct sens_coord *c, const unsigned *d)
 {
+    if (c->kind == COORD_SUM || c->kind == COORD_PRODUCT) {
+        unsigned x = d[c->splits[0].a], y = d[c->splits[0].b];
+        return c->kind == COORD_PRODUCT ? x + y : x > y ? x : y;
+    }
     if (c->cap != U128_INF || !c->n_terms)
         return 0;
     unsigned best = 1 + largest_term(c, d);

@@ -13,7 +13,7 @@
  * bound, so the smallest is taken for each number on its own.
  *
  * Cost for one k: 3^n joins up to BUSHY atoms, n 2^n (one atom joined at a
- * time) up to SENS_MAX_PRIVATE, beyond that one order of the atoms.
+ * time) up to SENS_ALL_SETS, beyond that one order of the atoms.
  */
 #include "sens/elastic.h"
 

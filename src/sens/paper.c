@@ -14,6 +14,7 @@
 
 #include <string.h>
 #include "num/rat.h"
+#include "sens/wide_plan.h"
 
 enum { VISITS = 1000000 };
 
@@ -100,7 +101,7 @@ static enum status visit_all(struct arena *a, struct sens_paper *p,
                              const size_t *rest, struct err *err)
 {
     size_t m = p->n_tables;
-    mpz_t *levels[SENS_MAX_PRIVATE + 1] = {p->coef};
+    mpz_t *levels[SENS_ALL_SETS + 1] = {p->coef};
     bool ok = true;
     for (size_t j = 0; j < m; j++) {
         levels[j + 1] = new_numbers(a, rest[j]);
@@ -120,7 +121,7 @@ static enum status visit_all(struct arena *a, struct sens_paper *p,
 struct words {
     const struct sens_paper *p;
     const size_t *rest;
-    u128 *levels[SENS_MAX_PRIVATE + 1];
+    u128 *levels[SENS_ALL_SETS + 1];
     u128 *best; /* by distance */
 };
 
@@ -203,7 +204,7 @@ static uint64_t affordable(size_t m, uint64_t up_to)
 static enum status fill_table(struct arena *a, struct sens_paper *p,
                               uint64_t up_to, struct err *err)
 {
-    size_t rest[SENS_MAX_PRIVATE] = {0}, left = p->n_coef;
+    size_t rest[SENS_ALL_SETS] = {0}, left = p->n_coef;
     uint64_t n = affordable(p->n_tables, up_to);
     p->table = new_numbers(a, n);
     if (!p->table)
@@ -238,11 +239,27 @@ static void sum_up(const struct sens_state *s, struct sens_paper *p)
     }
 }
 
+/* Only V: as if there were several relations and a table of no length. */
+static enum status new_wide(struct arena *a, const struct sens_state *s,
+                            struct sens_paper *p, struct err *err)
+{
+    *p = (struct sens_paper){.n_tables = 2, .n_priv = s->p->n_priv};
+    p->by_size = new_numbers(a, p->n_priv + 1);
+    if (!p->by_size)
+        return err_nomem(err);
+    mpz_init(p->x);
+    mpz_init(p->y);
+    p->ready = true;
+    return sens_wide_sums(a, s->p, s->t, p->by_size, err);
+}
+
 enum status sens_paper_new(struct arena *a, const struct sens_state *s,
                            uint64_t up_to, struct sens_paper *p,
                            struct err *err)
 {
     const struct sens_plan *plan = s->p;
+    if (plan->wide)
+        return new_wide(a, s, p, err);
     *p =
         (struct sens_paper){.n_tables = plan->n_tables, .n_priv = plan->n_priv};
     p->copies = NEWS(a, unsigned, plan->n_tables);

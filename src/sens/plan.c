@@ -6,7 +6,7 @@
  * rows: a choice that looked at data would break smoothness.
  *
  * Cost: with p private atoms 2^p coordinates and at most 3^p terms and splits;
- * hence the limit of SENS_MAX_PRIVATE.
+ * hence only up to SENS_ALL_SETS private atoms; wide_plan.c has the others.
  */
 #include "sens/plan.h"
 
@@ -15,12 +15,13 @@
 #include "bound/bound.h"
 #include "logic/logic.h"
 #include "sens/sens.h"
+#include "sens/wide_plan.h"
 
 struct plan_builder {
     struct arena *a;
     struct sens_plan *p;
     VEC(aset) sets;
-    VEC(aset) matches[SENS_MAX_PRIVATE]; /* unifiable sets by relation */
+    VEC(aset) matches[SENS_ALL_SETS]; /* unifiable sets by relation */
     struct map seen;
 };
 
@@ -248,9 +249,7 @@ static enum status store_split(struct plan_builder *b, struct sens_coord *c,
     return OK;
 }
 
-/* Without constraints and constants there is nothing that could bound the
- * outputs beyond the boundary. */
-static bool may_be_bounded(const struct cq *q, aset f)
+bool sens_may_be_bounded(const struct cq *q, aset f)
 {
     ASET_EACH (i, f)
         if (q->schema->tables.p[q->atoms[i].table].degrees.n)
@@ -266,7 +265,7 @@ static enum status add_caps(struct plan_builder *b, struct sens_coord *c,
 {
     const struct cq *q = b->p->q;
     TRY(each_split(b, c, store_split, c, err));
-    if (c->n_splits || capped_at_one(c) || !may_be_bounded(q, c->atoms))
+    if (c->n_splits || capped_at_one(c) || !sens_may_be_bounded(q, c->atoms))
         return OK;
     TRY(bound_outputs(b->a, q, c->atoms, c->boundary, c->outs, &c->cap, err));
     if (c->weighted)
@@ -298,11 +297,13 @@ static enum status find_private(struct plan_builder *b, struct err *err)
     p->all = aset_first_n(p->q->n_atoms);
     p->priv = cq_private_atoms(p->q);
     p->n_priv = aset_count(p->priv);
-    if (p->n_priv > SENS_MAX_PRIVATE) {
+    unsigned most =
+        p->unit > 1 || cq_weight_var(p->q) ? SENS_ALL_SETS : SENS_MAX_PRIVATE;
+    if (p->n_priv > most) {
         err_set(err, E_TOO_LARGE,
                 "the query has %u atoms over private tables, at most %d can "
                 "be analysed",
-                p->n_priv, SENS_MAX_PRIVATE);
+                p->n_priv, (int)most);
         err_hint(err, "Ask about fewer private tables at a time.");
         return E_TOO_LARGE;
     }
@@ -318,22 +319,43 @@ static enum status find_private(struct plan_builder *b, struct err *err)
     return OK;
 }
 
+static enum status start(struct plan_builder *b, struct arena *a,
+                         const struct cq *q, bool filters_exact,
+                         struct err *err)
+{
+    *b = (struct plan_builder){.a = a, .p = NEW(a, struct sens_plan)};
+    if (!b->p)
+        return err_nomem(err);
+    b->p->q = q;
+    b->p->filters_exact = filters_exact;
+    b->p->unit = cq_weight_most(q); /* 0, nothing weighs: no less than 1 */
+    b->p->unit += !b->p->unit;
+    map_init(&b->seen, a);
+    return find_private(b, err);
+}
+
 enum status sens_plan_new(struct arena *a, const struct cq *q,
                           bool filters_exact, struct sens_plan **out,
                           struct err *err)
 {
-    struct plan_builder b = {.a = a, .p = NEW(a, struct sens_plan)};
-    if (!b.p)
-        return err_nomem(err);
-    b.p->q = q;
-    b.p->filters_exact = filters_exact;
-    b.p->unit = cq_weight_most(q); /* 0, nothing weighs: no less than 1 */
-    b.p->unit += !b.p->unit;
-    map_init(&b.seen, a);
-    TRY(find_private(&b, err));
+    struct plan_builder b;
+    TRY(start(&b, a, q, filters_exact, err));
+    *out = b.p;
+    if (b.p->n_priv > SENS_ALL_SETS)
+        return sens_wide_plan(a, b.p, err);
     TRY(find_matches(&b, err));
     TRY(collect_sets(&b, err));
     TRY(build_coords(&b, err));
-    *out = b.p;
+    b.p->n_asked = b.p->n_coords - 1;
     return OK;
+}
+
+enum status sens_plan_wide(struct arena *a, const struct cq *q,
+                           bool filters_exact, struct sens_plan **out,
+                           struct err *err)
+{
+    struct plan_builder b;
+    TRY(start(&b, a, q, filters_exact, err));
+    *out = b.p;
+    return sens_wide_plan(a, b.p, err);
 }

@@ -32,7 +32,12 @@ struct sens_split { /* T_F <= T_a * T_b */
     uint32_t a, b;
 };
 
+/* Others than COORD_ASKED are in wide plans only (wide_plan.h). Sums and
+ * products are of the two coordinates in splits[0], which stand before. */
+enum sens_kind { COORD_ASKED, COORD_ONE, COORD_SUM, COORD_PRODUCT };
+
 struct sens_coord {
+    enum sens_kind kind;
     aset atoms;
     vset boundary;
     vset outs;
@@ -43,6 +48,8 @@ struct sens_coord {
     size_t n_terms;
     struct sens_split *splits;
     size_t n_splits;
+    uint32_t *rests; /* wide plans: number(F - e) for each private atom e */
+    size_t n_rests;
 };
 
 struct sens_plan {
@@ -55,6 +62,8 @@ struct sens_plan {
     size_t n_tables;
     struct sens_coord *coords; /* by rising size; 0 is the empty set */
     size_t n_coords;
+    size_t n_asked;        /* coordinates that the counter is asked for */
+    bool wide;             /* more than SENS_ALL_SETS private atoms */
     struct sens_coord top; /* all atoms: its terms give the local sensitivity */
 };
 
@@ -68,12 +77,21 @@ enum status sens_plan_new(struct arena *a, const struct cq *q,
                           bool filters_exact, struct sens_plan **out,
                           struct err *err) WARN_UNUSED;
 
+/* The plan that queries of more than SENS_ALL_SETS private atoms get, for any
+ * query: so that tests can compare on small ones. */
+enum status sens_plan_wide(struct arena *a, const struct cq *q,
+                           bool filters_exact, struct sens_plan **out,
+                           struct err *err) WARN_UNUSED;
+
 /* The degree in k of g: by the terms of `top`. */
 enum status sens_plan_degree(struct arena *a, const struct sens_plan *p,
                              unsigned *out, struct err *err) WARN_UNUSED;
 
 /* Coordinate of a set of atoms, or -1. */
 long sens_plan_find(const struct sens_plan *p, aset atoms);
+
+/* False: no constraint could bound the outputs of `f` beyond the boundary. */
+bool sens_may_be_bounded(const struct cq *q, aset f);
 
 /* Variables of `f` that also occur in an atom outside. */
 vset sens_boundary(const struct cq *q, aset f);

@@ -217,10 +217,33 @@ static void caps_above(struct sens_stretch *r, uint32_t coord, uint64_t *m,
     }
 }
 
+/* Is P of a coordinate that follows from others that sum or product of their
+ * polynomials, everywhere? */
+static bool follows(struct sens_stretch *r, uint32_t coord)
+{
+    const struct sens_coord *c = &r->s->p->coords[coord];
+    mpz_t *v = values(r, coord);
+    for (size_t j = 0; j < r->n_points; j++) {
+        mpz_t *a = values(r, c->n_splits ? c->splits[0].a : 0);
+        mpz_t *b = values(r, c->n_splits ? c->splits[0].b : 0);
+        if (c->kind == COORD_SUM)
+            mpz_add(r->x, a[j], b[j]);
+        else if (c->kind == COORD_PRODUCT)
+            mpz_mul(r->x, a[j], b[j]);
+        else
+            mpz_set_ui(r->x, 1);
+        if (mpz_cmp(r->x, v[j]))
+            return false;
+    }
+    return true;
+}
+
 /* How long P goes on as T for one coordinate: at most m steps. */
 static uint64_t proved(struct sens_stretch *r, uint32_t coord, uint64_t m)
 {
     bool equal;
+    if (r->s->p->coords[coord].kind != COORD_ASKED)
+        return follows(r, coord) ? m : 0;
     caps_above(r, coord, &m, &equal);
     uint64_t by_sums = m;
     if (m && sums_decide(r, coord, &by_sums) && (by_sums == m || !equal))

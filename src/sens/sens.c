@@ -66,7 +66,8 @@ static enum status list_residuals(struct job *w)
         return err_nomem(w->err);
     for (size_t i = 0; i < w->plan->n_coords; i++) {
         const struct sens_coord *c = &w->plan->coords[i];
-        if (!c->keeps_public || c->atoms == w->plan->all)
+        if (c->kind != COORD_ASKED || !c->keeps_public ||
+            c->atoms == w->plan->all)
             continue;
         struct sens_residual *r = &out->residuals[out->n_residuals++];
         r->removed = w->plan->all & ~c->atoms;
@@ -341,14 +342,16 @@ static enum status prepare(struct arena *a, const struct sens_plan *plan,
         NEWS(a, struct pushdown_ask, plan->n_coords + 1);
     if (!asks)
         return err_nomem(err);
+    size_t n = 0;
     for (size_t i = 1; i < plan->n_coords; i++) {
         const struct sens_coord *c = &plan->coords[i];
-        asks[i - 1] = (struct pushdown_ask){c->atoms, c->boundary, c->outs,
-                                            plan->filters_exact};
+        if (c->kind == COORD_ASKED)
+            asks[n++] = (struct pushdown_ask){c->atoms, c->boundary, c->outs,
+                                              plan->filters_exact};
     }
-    asks[plan->n_coords - 1] = (struct pushdown_ask){
-        .f = aset_first_n(plan->q->n_atoms), .outs = cq_free(plan->q)};
-    return counter->prepare(counter->ctx, asks, plan->n_coords, err);
+    asks[n++] = (struct pushdown_ask){.f = aset_first_n(plan->q->n_atoms),
+                                      .outs = cq_free(plan->q)};
+    return counter->prepare(counter->ctx, asks, n, err);
 }
 
 enum status sens_prepare(struct arena *a, const struct cq *q,

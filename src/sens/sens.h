@@ -18,9 +18,10 @@
 #include "pushdown/pushdown.h"
 #include "tree/tree.h"
 
-/* Private atoms a query may have, and values of beta below which the scan
- * over k would be too long. Both are properties of the query and beta. */
-enum { SENS_MAX_PRIVATE = 12 };
+/* Private atoms a query may have, and up to which every set of them has a
+ * residual of its own; beyond, sets that fall apart are products. Trees and
+ * sums have the smaller limit. Properties of the query. */
+enum { SENS_MAX_PRIVATE = 24, SENS_ALL_SETS = 12 };
 
 /*
  * Where the T_F come from: the embedded engine, a database (SQL pushdown), or

@@ -84,6 +84,23 @@ static void drop(mpz_t *v, size_t n)
         mpz_wipe_clear(v[i]);
 }
 
+/* Parts of trees need every set: the rows of a part's own atoms count apart. */
+static enum status plan_part(struct arena *a, const struct tree_part *part,
+                             struct sens_plan **out, struct err *err)
+{
+    TRY(sens_plan_new(a, part->path, false, out, err));
+    if ((*out)->wide) {
+        err_set(err, E_TOO_LARGE,
+                "a part of the query has %u atoms over private tables, at "
+                "most %d can be analysed",
+                (*out)->n_priv, SENS_ALL_SETS);
+        err_hint(err, "Ask about fewer private tables at a time.");
+        return E_TOO_LARGE;
+    }
+    keep_own(*out, part->own);
+    return OK;
+}
+
 static enum status plan_parts(struct parts_job *w,
                               const struct tree_part *parts, size_t n)
 {
@@ -93,8 +110,7 @@ static enum status plan_parts(struct parts_job *w,
     for (size_t i = 0; i < n; i++) {
         struct parts_block *b = &w->blocks[i];
         b->part = &parts[i];
-        TRY(sens_plan_new(w->a, parts[i].path, false, &b->plan, w->err));
-        keep_own(b->plan, parts[i].own);
+        TRY(plan_part(w->a, &parts[i], &b->plan, w->err));
     }
     w->n = n;
     w->n_tables = n ? parts[0].path->schema->tables.n : 0;
@@ -450,8 +466,7 @@ enum status sens_degree_parts(struct arena *a, const struct tree_part *parts,
     for (size_t i = 0; i < n; i++) {
         struct sens_plan *p;
         unsigned d;
-        TRY(sens_plan_new(a, parts[i].path, false, &p, err));
-        keep_own(p, parts[i].own);
+        TRY(plan_part(a, &parts[i], &p, err));
         TRY(sens_plan_degree(a, p, &d, err));
         *out_degree = d > *out_degree ? d : *out_degree;
     }

@@ -16,6 +16,20 @@
 #include <stdio.h>
 #include "num/rat.h"
 
+/* A coordinate that follows from others; false: this one does not. */
+static bool derive(const struct sens_coord *c, mpz_t *v, mpz_t out)
+{
+    if (c->kind == COORD_ASKED)
+        return false;
+    if (c->kind == COORD_ONE)
+        mpz_set_ui(out, 1);
+    else if (c->kind == COORD_SUM)
+        mpz_add(out, v[c->splits[0].a], v[c->splits[0].b]);
+    else
+        mpz_mul(out, v[c->splits[0].a], v[c->splits[0].b]);
+    return true;
+}
+
 enum status sens_state_new(struct arena *a, const struct sens_plan *p,
                            struct sens_state *s, struct err *err)
 {
@@ -32,6 +46,8 @@ enum status sens_state_new(struct arena *a, const struct sens_plan *p,
     mpz_init(s->sum);
     mpz_init(s->product);
     mpz_set_ui(s->t[0], 1);
+    for (size_t i = 1; i < p->n_coords; i++)
+        derive(&p->coords[i], s->t, s->t[i]);
     return OK;
 }
 
@@ -101,6 +117,8 @@ void sens_state_step(struct sens_state *s)
 {
     for (size_t i = 0; i < s->p->n_coords; i++) {
         const struct sens_coord *c = &s->p->coords[i];
+        if (s->p->wide && derive(c, s->next, s->next[i]))
+            continue;
         largest_sum(s, c, s->t[i], s->next[i]);
         (void)lower(c, s->next, s->next[i], s->product);
     }
@@ -153,6 +171,8 @@ enum status sens_state_check(const struct sens_state *s, struct err *err)
     mpz_init(scratch);
     enum status st = OK;
     for (size_t i = 0; st == OK && i < s->p->n_coords; i++) {
+        if (s->p->coords[i].kind != COORD_ASKED)
+            continue;
         mpz_set(value, s->t[i]);
         int kind = lower(&s->p->coords[i], s->t, value, scratch);
         if (kind)
@@ -172,6 +192,8 @@ enum status sens_state_fill(struct sens_state *s,
     for (size_t i = 1; i < s->p->n_coords; i++) {
         const struct sens_coord *c = &s->p->coords[i];
         u128 t;
+        if (derive(c, s->t, s->t[i]))
+            continue;
         TRY((exact ? counter->max_exact : counter->max)(
             counter->ctx, c->atoms, c->boundary, c->outs, &t, err));
         mpz_set_u128(s->t[i], count_clamp(t)); /* PROOF.md, 2a */

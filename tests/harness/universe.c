@@ -212,12 +212,12 @@ static bool capped_on(struct universe *u, unsigned set,
     struct sens_paper paper = {0};
     struct sens_capped c;
     mpq_t beta;
-    mpz_t v;
+    mpz_t v, w;
     mem_init(&m, 0);
     arena_init(&a, &m);
     mpq_init(beta);
     mpq_set_ui(beta, 1, 1);
-    mpz_init(v);
+    mpz_inits(v, w, (mpz_ptr)NULL);
     bool ok =
         sens_state_new(&a, p, &s, err) == OK &&
         on_instance(u, set, mixed, broken, &s, err) &&
@@ -227,12 +227,16 @@ static bool capped_on(struct universe *u, unsigned set,
         for (unsigned k = 0; k < LEVELS; k++) {
             c.seq.value(&c, k, v);
             (*seq)[k][set] = small(v);
+            c.seq.bound(&c, k, w);
+            ok = ok && (!p->wide || mpz_cmp(w, v) >= 0); /* V of the stop */
         }
+        if (!ok)
+            err_set(err, E_INTERNAL, "the bound of the stop rule is too low");
         sens_capped_fini(&c);
     }
     sens_paper_fini(&paper);
     sens_state_fini(&s);
-    mpz_clear(v);
+    mpz_clears(v, w, (mpz_ptr)NULL);
     mpq_clear(beta);
     arena_fini(&a);
     return ok;

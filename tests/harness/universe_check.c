@@ -15,6 +15,22 @@ static void require(const struct universe *u, const struct gen *g,
                  g->rule, g->constraint[0], g->constraint[1]);
 }
 
+/* The same for the plan that queries of many atoms get. */
+static void check_wide(struct universe *u, const struct gen *g, struct rules *r,
+                       const struct cq *q, universe_sequence *seq)
+{
+    struct sens_plan *p;
+    if (sens_plan_wide(&r->arena, q, g->exact, &p, &r->err) != OK)
+        fail_msg("%s: %s", g->rule, r->err.message);
+    for (unsigned order = 1; order <= 2; order++) {
+        universe_local(u, order);
+        if (!universe_capped(u, p, order, U128_INF, false, false, seq, &r->err))
+            fail_msg("many atoms: %s [%s]: %s", g->rule, g->constraint[0],
+                     r->err.message);
+        require(u, g, order, seq, "many atoms");
+    }
+}
+
 uint64_t check_query(const struct gen *g, uint64_t *seed)
 {
     static struct universe u;
@@ -35,6 +51,7 @@ uint64_t check_query(const struct gen *g, uint64_t *seed)
                          r.err.message);
             require(&u, g, order, &seq, "capped");
         }
+        check_wide(&u, g, &r, q, &seq);
         universe_local(&u, 1);
         if (!universe_paper(&u, p, &seq, &r.err))
             fail_msg("%s: %s", g->rule, r.err.message);

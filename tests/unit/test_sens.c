@@ -240,16 +240,52 @@ static void broken_constraint(void **state)
     close_bench(&b);
 }
 
-static void refusals(void **state)
+static void add_path(char *rule, int n)
 {
-    (void)state;
-    struct bench b;
-    char rule[400] = "Q(x0) :- R(x0,x1)";
-    for (int i = 1; i < 13; i++) {
+    strcat(rule, " :- R(x0,x1)");
+    for (int i = 1; i < n; i++) {
         char atom[24];
         snprintf(atom, sizeof atom, ", R(x%d,x%d)", i, i + 1);
         strcat(rule, atom);
     }
+}
+
+/* A path of n rows, through which there is one walk of n edges: adding a row
+ * that closes it is one more, and the sums over 2^20 sets are made of few. */
+static void many_atoms(void **state)
+{
+    (void)state;
+    for (int n = 13; n <= SENS_MAX_PRIVATE; n += 7) {
+        struct bench b;
+        char rule[900] = "Q(x0";
+        for (int i = 1; i <= n; i++)
+            sprintf(rule + strlen(rule), ",x%d", i);
+        strcat(rule, ")");
+        add_path(rule, n);
+        open_bench(&b, rule);
+        b.opt.want_baselines = false;
+        b.t.domain = 3;
+        add_row(&b, 0, 1, 2);
+        assert_int_equal(compute(&b), OK);
+        /* one loop at 1: all 2^n - 1 sets of atoms may be the new row, and only
+         * that of all of them has its rest: T of no atoms. With the row (1,2):
+         * T of one edge is 1, of two or more 0. */
+        u128 want = 0;
+        for (unsigned e = 1; e < 1u << n; e++) {
+            unsigned kept = ~e & ((1u << n) - 1);
+            want += !(kept & kept << 1);
+        }
+        assert_true(b.s.local_upper == want);
+        close_bench(&b);
+    }
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct bench b;
+    char rule[600] = "Q(x0)";
+    add_path(rule, SENS_MAX_PRIVATE + 1);
     open_bench(&b, rule);
     assert_int_equal(compute(&b), E_TOO_LARGE);
     sens_fini(&b.s);
@@ -499,6 +535,7 @@ int main(void)
         cmocka_unit_test(unsatisfiable),
         cmocka_unit_test(broken_constraint),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(many_atoms),
         cmocka_unit_test(no_exact_counter),
         cmocka_unit_test(degrees),
         cmocka_unit_test(degree_is_growth),
