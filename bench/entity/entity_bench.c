@@ -116,8 +116,14 @@ static enum status ask(void *ctx, unsigned j, mpq_t out, struct err *err)
     return entity_score(v->pack, &grid, j, out, &capped, err);
 }
 
+static u128 by_number(const void *pack, uint64_t t)
+{
+    return (u128)t * pack_entities(pack);
+}
+
 static void weigh(struct voting *v, struct pack *p, unsigned k)
 {
+    struct score_above above = {by_number, p};
     struct score_grid grid = {v->e.n, v->e.grid, v->divisor, v->e.cap};
     struct err err;
     bool capped = false, some;
@@ -128,7 +134,7 @@ static void weigh(struct voting *v, struct pack *p, unsigned k)
         return;
     }
     for (unsigned j = v->e.n; j-- > 0 && !capped;) {
-        must(entity_least(p, &grid, j, pack_entities(p), v->least, &some, &err),
+        must(entity_least(p, &grid, j, &above, true, v->least, &some, &err),
              &err);
         v->lazy.known = j + 1;
         if (some && elect_enough(&v->e, v->score, j + 1, v->least))

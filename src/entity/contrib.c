@@ -18,6 +18,13 @@ struct contrib {
     size_t n_mapped[MAX_OWNERS];
     u128 *has; /* by entity: at most; with several owners */
     uint64_t entities;
+    /* of each owner variable, by the number of bits that a value's count has:
+     * how many values, and the sum of their counts */
+    struct spread_bits {
+        uint64_t n[129];
+        u128 sum[129];
+    } bits[MAX_OWNERS];
+    unsigned counting; /* the variable at hand */
     /* tuples */
     struct arena keys; /* of answers */
     struct map answers;
@@ -275,15 +282,50 @@ const uint32_t *contrib_group(const struct contrib *x)
 
 /* --- light owners as one -------------------------------------------------- */
 
+static unsigned bits_of(u128 v)
+{
+    uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
+    return high  ? 128 - (unsigned)__builtin_clzll(high)
+           : low ? 64 - (unsigned)__builtin_clzll(low)
+                 : 0;
+}
+
 static enum status add_has(void *ctx, const struct value *key, u128 count,
                            struct err *err)
 {
     struct contrib *x = ctx;
     (void)err;
     u128 *has = &x->has[(uint32_t)key[0].i];
+    struct spread_bits *b = &x->bits[x->counting];
+    unsigned bits = bits_of(count);
+    b->n[bits]++;
+    b->sum[bits] = u128_add_inf(b->sum[bits], count);
     x->entities += count && !*has;
     *has = u128_add_inf(*has, count);
     return OK;
+}
+
+/* Every result has one value of the variable, and those of a value are owned by
+ * one entity: they keep t at most, and what they are. */
+static u128 cut_at(const struct spread_bits *b, uint64_t t)
+{
+    u128 sum = 0, over = 0;
+    for (unsigned i = 0; i < 129; i++)
+        if (i < bits_of(t)) /* below t */
+            sum = u128_add_inf(sum, b->sum[i]);
+        else
+            over += b->n[i];
+    return u128_add_inf(sum, u128_mul_inf(over, t));
+}
+
+u128 contrib_above(const struct contrib *x, uint64_t t)
+{
+    u128 least = U128_INF;
+    for (unsigned i = 0; i < x->c->k; i++) {
+        u128 v = cut_at(&x->bits[i], t);
+        least = v < least ? v : least;
+    }
+    return least;
 }
 
 static size_t above(const struct contrib *x, u128 t)
@@ -377,8 +419,10 @@ static enum status start(struct contrib *x, const struct store *st,
     TRY(owners_find(x->mem, st, &x->owners, err));
     TRY(view_make(&x->arena, st, x->owners, &x->view, err));
     TRY(read_ids(x, err));
-    for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++)
+    for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++) {
+        x->counting = i;
         TRY(list(x, 1u << i, 0, add_has, err));
+    }
     TRY(collect(x, x->c->k > 1 ? choose_floor(x) : 0, err));
     return OK;
 }

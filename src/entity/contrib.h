@@ -58,5 +58,8 @@ enum status contrib_lower(struct contrib *x, bool *done,
                           struct err *err) WARN_UNUSED;
 /* Entities with a result; known with several owners only. */
 uint64_t contrib_entities(const struct contrib *x);
+/* At least Q(D, t), for a power of two t, several owners: with the results of
+ * each value of one owner variable cut at t, the least over the variables. */
+u128 contrib_above(const struct contrib *x, uint64_t t);
 
 #endif

@@ -89,15 +89,14 @@ static void settle(const struct score_grid *g, mpq_t v)
 }
 
 /* The mean slope of Q above 2 t[i], from there to `to` where it is at least
- * `value`: Q(2 t[i]) is at most 2 t[i] for each entity. Slopes do not fall on
- * the way down, so the score of i is at least that times (3 t[i]/2) / divisor.
- * Exact: 0 where nothing follows. */
-static void by_entities(const struct score_grid *g, unsigned i, u128 value,
-                        uint64_t to, uint64_t entities, mpq_t out)
+ * `value`: Q(2 t[i]) is at most `below`. Slopes do not fall on the way down, so
+ * the score of i is at least that times (3 t[i]/2) / divisor. Exact: 0 where
+ * nothing follows. */
+static void by_slope(const struct score_grid *g, unsigned i, u128 value,
+                     uint64_t to, u128 below, mpq_t out)
 {
-    u128 below = (u128)2 * g->t[i] * entities;
     mpq_set_ui(out, 0, 1);
-    if (g->t[i] > (uint64_t)1 << 31 || entities >> 32 || 2 * g->t[i] >= to ||
+    if (g->t[i] > PACK_T_MAX / 4 || 2 * g->t[i] >= to ||
         value >> PACK_UNIT <= below)
         return;
     mpz_set_u128(mpq_numref(out), (value >> PACK_UNIT) - below);
@@ -105,7 +104,8 @@ static void by_entities(const struct score_grid *g, unsigned i, u128 value,
     mpq_canonicalize(out);
     mpq_t f;
     mpq_init(f);
-    mpz_set_ui(mpq_numref(f), 3 * g->t[i]);
+    mpz_set_ui(mpq_numref(f), g->t[i]);
+    mpz_mul_ui(mpq_numref(f), mpq_numref(f), 3);
     mpz_set_ui(mpq_denref(f), 2);
     mpq_canonicalize(f);
     mpq_mul(out, out, f);
@@ -113,9 +113,24 @@ static void by_entities(const struct score_grid *g, unsigned i, u128 value,
     mpq_clear(f);
 }
 
+/* An upper end at t, in units. */
+static enum status upper_end(struct pack *p, uint64_t t,
+                             const struct score_above *above, bool solve,
+                             u128 *out, struct err *err)
+{
+    u128 whole = above->at(above->ctx, t);
+    *out = whole >> (127 - PACK_UNIT) ? U128_INF : whole << PACK_UNIT;
+    if (!solve)
+        return OK;
+    u128 solved;
+    TRY(pack_upper(p, t, &solved, err));
+    *out = solved < *out ? solved : *out;
+    return OK;
+}
+
 enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
-                         uint64_t entities, mpq_t *least, bool *some,
-                         struct err *err)
+                         const struct score_above *above, bool solve,
+                         mpq_t *least, bool *some, struct err *err)
 {
     struct pack_interval more;
     u128 less;
@@ -124,14 +139,15 @@ enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
     if (!*some)
         return OK;
     TRY(pack_value(p, 2 * t, &more, err));
-    TRY(pack_upper(p, t / 2, &less, err));
+    TRY(upper_end(p, t / 2, above, solve, &less, err));
     mpz_set_u128(mpq_numref(least[j]), more.lo > less ? more.lo - less : 0);
     mpz_set_ui(mpq_denref(least[j]), 1);
     mpz_mul_2exp(mpq_denref(least[j]), mpq_denref(least[j]), PACK_UNIT);
     mpq_canonicalize(least[j]);
     mpq_div(least[j], least[j], g->divisor[j]);
     for (unsigned i = 0; i < j; i++) {
-        by_entities(g, i, more.lo, 2 * t, entities, least[i]);
+        by_slope(g, i, more.lo, 2 * t, above->at(above->ctx, 2 * g->t[i]),
+                 least[i]);
         if (mpq_cmp(least[i], least[j]) < 0)
             mpq_set(least[i], least[j]);
         settle(g, least[i]);

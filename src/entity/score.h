@@ -31,14 +31,22 @@ enum status entity_scores(struct pack *p, unsigned owners,
 enum status entity_score(struct pack *p, const struct score_grid *g, unsigned j,
                          mpq_t out, bool *capped, struct err *err) WARN_UNUSED;
 
+/* An upper bound of Q(D, t) that needs no solving, in whole results, for any
+ * power of two t. */
+struct score_above {
+    u128 (*at)(const void *ctx, uint64_t t);
+    const void *ctx;
+};
+
 /*
- * What the scores of thresholds 0 .. j are at least, as far as 2 t[j] and what
- * is listed tell; `entities`: at most so many have a result. least: j + 1
- * numbers. false in *some: nothing is known without listing more.
+ * What the scores of thresholds 0 .. j are at least, as far as 2 t[j], `above`
+ * and what is listed tell. `solve`: the problem at t[j]/2 is solved for it,
+ * with the constraints that are listed. least: j + 1 numbers. false in *some:
+ * nothing is known without listing more.
  */
 enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
-                         uint64_t entities, mpq_t *least, bool *some,
-                         struct err *err) WARN_UNUSED;
+                         const struct score_above *above, bool solve,
+                         mpq_t *least, bool *some, struct err *err) WARN_UNUSED;
 
 /* The middle of an interval. */
 void pack_middle(const struct pack_interval *v, mpq_t out);

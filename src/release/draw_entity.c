@@ -87,16 +87,25 @@ static enum status ask_score(void *ctx, unsigned j, mpq_t out, struct err *err)
     return entity_score(v->pack, &g, j, out, &capped, err);
 }
 
-/* Is what lies below j + 1 surely too bad to matter? */
+static u128 owned_at_most(const void *from, uint64_t t)
+{
+    return contrib_above(from, t);
+}
+
+/* Is what lies below j + 1 surely too bad to matter? Without solving first. */
 static enum status surely_enough(struct voting *v, const struct score_grid *g,
                                  unsigned j, bool *out, struct err *err)
 {
+    struct score_above above = {owned_at_most, v->from};
     *out = false;
     if (j + 1 >= g->n)
         return OK;
-    TRY(entity_least(v->pack, g, j, contrib_entities(v->from), v->least, out,
-                     err));
-    *out = *out && elect_enough(v->e, v->score, j + 1, v->least);
+    for (int solve = 0; !*out && solve <= 1; solve++) {
+        TRY(entity_least(v->pack, g, j, &above, solve, v->least, out, err));
+        if (!*out)
+            return OK; /* more has to be listed */
+        *out = elect_enough(v->e, v->score, j + 1, v->least);
+    }
     return OK;
 }
 
