@@ -2,7 +2,9 @@
  * A worker that is broken, or in other hands: whatever it says instead of an
  * answer, the asker sees one outcome with one text, the charge stays, and
  * nothing of what it said is shown or stored. Its two words are in the hands
- * of the test: how the draw ended, and the answer as it is written.
+ * of the test: how the draw ended, and the answer as it is written. All of it
+ * once more in a program with threads, where there is no worker and the same
+ * happens in the program itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <pthread.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -74,6 +77,8 @@ static struct session *make(const char *epsilon, const char *delta)
     return s;
 }
 
+static bool fresh;
+
 static enum status ask(const struct asked *q, struct err *err)
 {
     struct session *s = make("1", q->delta);
@@ -81,6 +86,8 @@ static enum status ask(const struct asked *q, struct err *err)
     assert_non_null(r);
     if (q->groups)
         set(s, "groups", q->groups);
+    if (fresh)
+        set(s, "fresh", "yes");
     enum status st = ask_release(s, str_of(q->query), r, err);
     assert_true(st == OK || !r->json.n);
     result_free(r);
@@ -175,6 +182,48 @@ static void truth(void **state)
     unlock(false);
 }
 
+/* --- in a program with threads -------------------------------------------- */
+
+static void isolation(const char *said)
+{
+    struct session *s = make("1", NULL);
+    struct result *r = result_new();
+    struct err err;
+    set(s, "fresh", "yes");
+    assert_int_equal(ask_release(s, str_of(plain.query), r, &err), OK);
+    assert_non_null(memmem(r->json.p, r->json.n, said, strlen(said)));
+    result_free(r);
+    session_free(s);
+}
+
+static void *until_closed(void *end)
+{
+    char byte;
+    while (read(*(int *)end, &byte, 1) > 0)
+        ;
+    return NULL;
+}
+
+static void with_threads(void **state)
+{
+    int ends_[2];
+    pthread_t thread;
+    isolation("\"isolation\": \"process\"");
+    assert_int_equal(pipe(ends_), 0);
+    assert_int_equal(pthread_create(&thread, NULL, until_closed, &ends_[0]), 0);
+#if !defined(__SANITIZE_THREAD__)
+    isolation("\"isolation\": \"none\"");
+#endif
+    fresh = true;
+    ends(state);
+    answers(state);
+    fresh = false;
+    truth(state);
+    close(ends_[1]);
+    pthread_join(thread, NULL);
+    close(ends_[0]);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -211,6 +260,7 @@ int main(void)
         cmocka_unit_test(ends),
         cmocka_unit_test(answers),
         cmocka_unit_test(truth),
+        cmocka_unit_test(with_threads),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
