@@ -5,8 +5,10 @@
  * For each value of the boundary in the first atom, weights of its rows go
  * along the path to the rows that match, and are summed by the boundary in
  * the last atom. How many results a value of the first has in all is known
- * beforehand, by counting the path away; no sum is larger, so values are
- * taken by falling numbers until the largest sum found reaches the next.
+ * beforehand, by counting the path away. No sum is larger, nor larger than the
+ * ways to the last but one atom times what one of its rows finds of a single
+ * value in the last (one, mostly). Values are taken by the falling smaller of
+ * both until the largest sum found reaches the next.
  *
  * Cost: a step for each pair of matching rows of neighbours, at most once for
  * each value of the first boundary that reaches them.
@@ -128,12 +130,13 @@ static uint32_t group_at(const struct rows_groups *g, uint32_t row)
     return g->of[0] ? g->of[0][row] : 0;
 }
 
-/* Results by row of the first atom, by counting copies away. */
-static enum status count_away(struct path *p, struct rows_atom *copy,
-                              struct err *err)
+/* Results by row of the first atom, by counting copies away: of the first n
+ * atoms. */
+static enum status count_away(struct path *p, uint32_t n_atoms,
+                              struct rows_atom *copy, struct err *err)
 {
     struct rows *x = p->x;
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; i < n_atoms; i++) {
         copy[i] = *p->at[i];
         if (!copy[i].w)
             continue;
@@ -143,8 +146,64 @@ static enum status count_away(struct path *p, struct rows_atom *copy,
             return err_nomem(err);
         memcpy(copy[i].w, p->at[i]->w, n * sizeof *copy[i].w);
     }
-    for (uint32_t i = p->n - 1; i > 0 && x->fits; i--)
+    for (uint32_t i = n_atoms - 1; i > 0 && x->fits; i--)
         TRY(rows_fold(x, &copy[i], &copy[i - 1], false, err));
+    return OK;
+}
+
+static u128 weight_at(const struct rows *x, const struct rows_atom *e,
+                      uint32_t row)
+{
+    return e->w ? words_clamped(e->w + (size_t)row * x->words, x->words) : 1;
+}
+
+/* The most that a row of the last but one atom finds of one value of the
+ * boundary in the last: rows there that agree in both, comparisons aside. */
+static enum status most_of_one(struct path *p, u128 *out, struct err *err)
+{
+    struct rows *x = p->x;
+    const struct rows_atom *e = p->at[p->n - 1];
+    struct rows_key keys[MAX_VARS];
+    struct rows_groups g;
+    uint32_t n_keys = 0, n[2] = {e->n, 0};
+    VSET_EACH (v, (x->boundary | p->at[p->n - 2]->set) & e->set) {
+        const uint32_t *col = rows_column(e, v);
+        keys[n_keys++] = (struct rows_key){{col, col}, rows_ids(x, v)};
+    }
+    TRY(rows_group(x->j->mem, x->a, n, keys, n_keys, &g, err));
+    u128 *sum = NEWS(x->a, u128, g.n);
+    if (!sum)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < e->n; i++) {
+        u128 *s = &sum[group_at(&g, i)];
+        *s = count_add(*s, weight_at(x, e, i));
+        *out = *s > *out ? *s : *out;
+    }
+    return OK;
+}
+
+/* Lowers the totals of values to what their largest sum can be. */
+static enum status lower_totals(struct path *p, struct rows_atom *copy,
+                                u128 *total, struct err *err)
+{
+    struct rows *x = p->x;
+    u128 most = 0, *ways = NEWS(x->a, u128, p->first.n);
+    if (!ways)
+        return err_nomem(err);
+    TRY(most_of_one(p, &most, err));
+    TRY(count_away(p, p->n - 1, copy, err));
+    if (!x->fits) { /* larger numbers than the result has: no bound */
+        x->fits = true;
+        return OK;
+    }
+    for (uint32_t i = 0; i < copy[0].n; i++) {
+        u128 *t = &ways[group_at(&p->first, i)];
+        *t = count_add(*t, weight_at(x, &copy[0], i));
+    }
+    for (uint32_t g = 0; g < p->first.n; g++) {
+        u128 bound = count_mul(ways[g], most);
+        total[g] = bound < total[g] ? bound : total[g];
+    }
     return OK;
 }
 
@@ -163,12 +222,14 @@ static enum status list_values(struct path *p, struct err *err)
     p->values = NEWS(x->a, struct value_total, p->first.n);
     if (!copy || !total || !p->values)
         return err_nomem(err);
-    TRY(count_away(p, copy, err));
+    TRY(count_away(p, p->n, copy, err));
     for (uint32_t i = 0; x->fits && i < copy[0].n; i++) {
         u128 *t = &total[group_at(&p->first, i)];
         *t = count_add(
             *t, words_clamped(copy[0].w + (size_t)i * x->words, x->words));
     }
+    if (x->fits)
+        TRY(lower_totals(p, copy, total, err));
     for (uint32_t g = 0; g < p->first.n; g++)
         if (total[g])
             p->values[p->n_values++] = (struct value_total){total[g], g};
