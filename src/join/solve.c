@@ -193,6 +193,18 @@ static enum status solve_component(struct join *j, const struct request *r,
     return OK;
 }
 
+/* Outputs that are all in the boundary have one value for each value of it:
+ * what is asked is whether there is a result at all, of no boundary. The work
+ * of what is steady was computed for the boundary. */
+static void only_whether(const struct join *j, struct request *part)
+{
+    if (j->opt.steady || !vset_sub(part->outs, part->boundary) ||
+        part->outside || part->fixed_set || part->each)
+        return;
+    part->outs = 0;
+    part->boundary = 0;
+}
+
 enum status solve_request(struct join *j, const struct request *r,
                           struct arena *a, u128 *out, struct err *err)
 {
@@ -205,6 +217,7 @@ enum status solve_request(struct join *j, const struct request *r,
         struct request part;
         u128 value = 0;
         TRY(request_part(j, r, open, a, &part, err));
+        only_whether(j, &part);
         TRY(solve_component(j, &part, a, &value, err));
         *out = count_mul(*out, value);
         open &= ~part.vars;
