@@ -642,6 +642,7 @@ static enum status eliminate_request(struct elim *e, each_key each, void *ctx,
 enum status join_eliminate(struct join *j, vset keys, each_key each, void *ctx,
                            bool *done, struct err *err)
 {
+    TRY(join_encode(j, err));
     struct elim e = {.j = j,
                      .atoms = aset_first_n(j->q->n_atoms),
                      .keys = keys,
@@ -654,6 +655,7 @@ enum status join_eliminate_weighted(struct join *j, aset f, vset keys,
                                     vset outs, each_key each, void *ctx,
                                     bool *done, struct err *err)
 {
+    TRY(join_encode(j, err));
     struct elim e = {.j = j,
                      .atoms = f,
                      .keys = keys,

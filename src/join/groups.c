@@ -223,6 +223,7 @@ enum status join_count_groups(struct join *j, const struct value *keys,
                               size_t n_keys, struct secret_count *out,
                               struct err *err)
 {
+    TRY(join_encode(j, err));
     struct arena a;
     struct grouping g = {.j = j, .a = &a, .n_keys = n_keys, .err = err};
     bool none = j->q->unsat;
@@ -302,6 +303,7 @@ enum status join_list_groups(struct join *j,
                                                  u128 count, struct err *err),
                              void *ctx, struct err *err)
 {
+    TRY(join_encode(j, err));
     struct arena a;
     u128 count = 0;
     const uint64_t no_id = 0;

@@ -28,6 +28,24 @@ static enum status told(const struct mem *m, enum status s, struct err *err)
     return s == E_NOMEM ? store_nomem(m, err) : s;
 }
 
+static enum status encode(struct join *j, struct err *err)
+{
+    TRY(calc_columns(j, err));
+    TRY(dom_build_all(j, err));
+    TRY(rel_build_all(j, err));
+    return list_cmps(j, err);
+}
+
+enum status join_encode(struct join *j, struct err *err)
+{
+    if (j->encoded)
+        return OK;
+    enum status s = encode(j, err);
+    dom_forget_tables(j);
+    j->encoded = s == OK;
+    return told(j->mem, s, err);
+}
+
 enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
                       const struct join_options *opt, struct join **out,
                       struct err *err)
@@ -52,17 +70,11 @@ enum status join_open(struct mem *m, const struct cq *q, const struct store *st,
     j->near = NEAR_PAIRS;
     map_init(&j->memo, &j->arena);
     map_init(&j->factors, &j->arena);
-    enum status s = calc_columns(j, err);
-    if (s == OK)
-        s = dom_build_all(j, err);
-    if (s == OK)
-        s = rel_build_all(j, err);
-    dom_forget_tables(j);
-    if (s == OK)
-        s = list_cmps(j, err);
+    /* one atom may be scanned as it is (rel_scan.c) */
+    enum status s = q->n_atoms == 1 ? OK : join_encode(j, err);
     if (s != OK) {
         join_close(j);
-        return told(m, s, err);
+        return s;
     }
     *out = j;
     return OK;
@@ -158,17 +170,15 @@ enum status memo_put(struct join *j, struct str key, u128 v, struct err *err)
                : err_nomem(err);
 }
 
-static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
-                       struct err *err)
+static enum status solve(struct join *j, const struct memo_key *k, u128 *out,
+                         struct err *err)
 {
+    TRY(join_encode(j, err));
     struct request r = {.f = k->f, .vars = vars_of(j, k->f), .scale = 1};
     struct arena a;
     enum status s = OK;
     r.boundary = k->boundary & r.vars;
     r.outs = k->outs & r.vars;
-    struct str key = {(const char *)k, MEMO_KEY};
-    if (memo_find(j, key, out))
-        return OK;
     arena_init(&a, j->mem);
     if (k->exact)
         s = exact_request(j, &r, &a, err);
@@ -177,7 +187,21 @@ static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
                 ? join_max_weighted(j, r.f, r.boundary, r.outs, out, err)
                 : run(j, &r, &a, out, err);
     arena_fini(&a);
-    TRY(told(j->mem, s, err));
+    return s;
+}
+
+static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
+                       struct err *err)
+{
+    struct str key = {(const char *)k, MEMO_KEY};
+    enum outcome what = PASS;
+    if (memo_find(j, key, out))
+        return OK;
+    if (!j->encoded && k->f && !k->boundary && !k->exact)
+        TRY(told(j->mem, rel_scan(j, k->outs, out, &what, err), err));
+    j->scanned += what == SOLVED;
+    if (what == PASS)
+        TRY(told(j->mem, solve(j, k, out, err), err));
     return told(j->mem, memo_put(j, key, *out, err), err);
 }
 
@@ -191,6 +215,7 @@ enum status join_max(struct join *j, aset f, vset boundary, vset outs,
 enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
                             u128 *out, struct err *err)
 {
+    TRY(join_encode(j, err));
     struct request r = {.f = f, .vars = vars_of(j, f), .scale = 1};
     struct arena a;
     r.boundary = boundary & r.vars;
@@ -245,6 +270,7 @@ enum status join_list_boundary(struct join *j, vset boundary,
                                                    u128 count, struct err *err),
                                void *ctx, struct err *err)
 {
+    TRY(join_encode(j, err));
     struct request r = {.f = aset_first_n(j->q->n_atoms), .scale = 1};
     struct arena a;
     u128 most;
@@ -264,6 +290,7 @@ enum status join_list_boundary(struct join *j, vset boundary,
 enum status join_max_frequency(struct join *j, uint32_t atom, vset vars,
                                u128 *out, struct err *err)
 {
+    TRY(join_encode(j, err));
     if (atom >= j->q->n_atoms)
         return err_internal(err, "join_max_frequency");
     if (j->q->weight.on)

@@ -132,6 +132,8 @@ struct join {
     uint32_t near;      /* relations of so many pairs are in a near cache */
     struct room *rooms; /* scratch that no thread uses now: scratch_thread.c */
     pthread_mutex_t rooms_lock;
+    bool encoded;              /* doms, atoms and cmps are made */
+    uint64_t scanned;          /* counts found without that: rel_scan.c */
     uint64_t solved[5];        /* components, by engine of solve.c */
     bool only_wide;            /* tests: several words for every number */
     uint64_t n_walked, n_wide; /* parts walked; graphs with several words */
@@ -176,6 +178,12 @@ void sort_pass(const uint32_t *key, uint32_t size, uint32_t n,
 enum status sort_rows(struct mem *m, uint32_t **cols, uint32_t n_cols,
                       const uint32_t *sizes, uint32_t *n, bool distinct,
                       struct err *err) WARN_UNUSED;
+
+/* --- rel_scan.c --------------------------------------------------------- */
+/* Of a query with one atom: the number of distinct values of outs, from the
+ * columns as they are. PASS: it takes an encoded atom. */
+enum status rel_scan(struct join *j, vset outs, u128 *out, enum outcome *what,
+                     struct err *err) WARN_UNUSED;
 
 /* --- walk.c ------------------------------------------------------------- */
 /* An outside variable against a constant. */
@@ -251,6 +259,8 @@ void spare_open(struct join *j);
 void spare_close(struct join *j);
 
 /* --- join.c ------------------------------------------------------------- */
+/* Encodes what the query needs, unless that was done. */
+enum status join_encode(struct join *j, struct err *err) WARN_UNUSED;
 /* Answers by key; keys of different length never meet. */
 bool memo_find(const struct join *j, struct str key, u128 *out);
 enum status memo_put(struct join *j, struct str key, u128 v,

@@ -161,10 +161,10 @@ _Static_assert(sizeof((struct join *)0)->solved == N_ENGINES * sizeof(uint64_t),
 bool join_engine_parts(const struct join *j, size_t i, const char **name,
                        uint64_t *parts)
 {
-    if (i >= N_ENGINES)
+    if (i > N_ENGINES)
         return false;
-    *name = engines[i].name;
-    *parts = j->solved[i];
+    *name = i ? engines[i - 1].name : "scan";
+    *parts = i ? j->solved[i - 1] : j->scanned;
     return true;
 }
 

@@ -76,6 +76,7 @@ static enum status walk_and_tell(struct weighing *w, struct request *r,
 enum status join_weigh_walked(struct join *j, aset f, vset keys, vset outs,
                               each_key each, void *ctx, struct err *err)
 {
+    TRY(join_encode(j, err));
     struct arena a;
     struct weighing w = {
         .j = j, .a = &a, .var = vset_min(cq_weight_var(j->q)), .keys = keys};

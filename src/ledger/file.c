@@ -162,12 +162,15 @@ static enum status open_to_read(const char *name, sqlite3 **out,
 }
 
 /* Else whoever closes last puts the log away, with three syncs, and the next
- * makes it anew. Every commit is synced to the log either way. */
+ * makes it anew. Every commit is synced to the log either way. The log stays
+ * short, for whoever opens first reads all of it. */
+enum { LOG_PAGES = 128 };
 static void leave_log(sqlite3 *db)
 {
     int yes = 1;
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_wal_autocheckpoint(db, LOG_PAGES);
 }
 
 enum status ledger_file_open(struct mem *m, const char *path,

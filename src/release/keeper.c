@@ -264,17 +264,30 @@ static enum status keep(void *ctx, struct str *out, struct err *err)
         s = hold(r, err);
     if (s == OK)
         s = held(r, out, err);
-    ledger_close(r->ledger);
-    r->ledger = NULL;
     return s;
 }
-
-/* --- this process --------------------------------------------------------- */
 
 static int go_on(void *ctx)
 {
     return session_cancelled(ctx) ? -1 : 100;
 }
+
+/* SQLite is not carried through a fork. */
+static enum status keep_apart(struct release *r, struct str *out,
+                              struct err *err)
+{
+    struct child_limits l = {.most = SIZE_MAX / 2,
+                             .wait = go_on,
+                             .ctx = r->session,
+                             .keep = &r->session->engine,
+                             .n_keep = 1,
+                             .detached = true};
+    ledger_close(r->ledger);
+    r->ledger = NULL;
+    return child_run(&r->p.arena, &l, keep, r, out, err);
+}
+
+/* --- this process --------------------------------------------------------- */
 
 static enum status read_answers(struct release *r, struct str from,
                                 struct err *err)
@@ -310,22 +323,13 @@ enum status release_detached(struct err *err)
 
 enum status release_keep(struct release *r, struct err *err)
 {
-    struct child_limits l = {.most = SIZE_MAX / 2,
-                             .wait = go_on,
-                             .ctx = r->session,
-                             .keep = &r->session->engine,
-                             .n_keep = 1,
-                             .detached = true};
     struct str out;
-    ledger_close(r->ledger);
-    r->ledger = NULL;
     r->isolated = child_possible(NULL) == OK;
     /* a child of the steward has no terminal: it is the keeper itself */
     bool here = !r->isolated || r->session->detached;
     if (here && session_cancelled(r->session))
         return release_detached(err);
-    enum status s = here ? keep(r, &out, err)
-                         : child_run(&r->p.arena, &l, keep, r, &out, err);
+    enum status s = here ? keep(r, &out, err) : keep_apart(r, &out, err);
     if (s == E_CHILD) /* the keeper itself was killed */
         return ledger_locked(err);
     if (s == E_CANCELLED)

@@ -162,7 +162,9 @@ enum status release_open_ledger(struct release *r, struct err *err)
     const struct options *o = &r->session->opt;
     struct ledger_access access = {.anchor = o->anchor.p,
                                    .busy = r->session->detached};
-    TRY(ledger_open(&r->session->mem, o->ledger.p, &access, &r->ledger, err));
+    if (!r->ledger)
+        TRY(ledger_open(&r->session->mem, o->ledger.p, &access, &r->ledger,
+                        err));
     return ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
                           err);
 }

@@ -32,6 +32,10 @@ def main():
             with open(os.path.join(folder, name + ".csv"), "w", encoding="utf-8") as f:
                 f.write(text)
         found = {q: parts(folder, q) for q in (TRIANGLE, ORDER, CYCLE)}
+        one = parts(folder, "SELECT COUNT(*) FROM e WHERE a > 1 AND b IN (1, 3)")
+        assert one.get("scan", 0) == 1, one
+        same = parts(folder, "SELECT COUNT(DISTINCT b) FROM e")  # 3 comes twice
+        assert "scan" not in same, same
         assert set(found[TRIANGLE]) == {"messages"}, found
         assert found[ORDER].get("rows", 0) > 0 and "backtracking" not in found[ORDER], found
         assert found[CYCLE].get("backtracking", 0) > 0, found
@@ -40,7 +44,7 @@ def main():
         for command in ("analyze", "quote", "explain"):
             out = run(folder, command, *([] if command == "analyze" else ["--epsilon", "1"]), TRIANGLE)
             assert out.returncode == 0 and "messages (" not in out.stdout, out
-    print("messages, rows and backtracking are reached")
+    print("scan, messages, rows and backtracking are reached")
 
 
 sys.exit(main())

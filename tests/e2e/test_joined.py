@@ -58,10 +58,10 @@ first = start("n", policy="slow.yaml")
 keeper = None
 while first.poll() is None and not keeper:
     time.sleep(0.05)
-    with open(f"/proc/{first.pid}/task/{first.pid}/children", encoding="ascii") as f:
-        for child in f.read().split():
-            if ask("budget", "show", "--ledger", "n", "--format", "json")[1]["spent"] > 0:
-                keeper = int(child)
+    if ask("budget", "show", "--ledger", "n", "--format", "json")[1]["spent"] > 0:
+        # once it is charged the keeper is the only child
+        with open(f"/proc/{first.pid}/task/{first.pid}/children", encoding="ascii") as f:
+            keeper = next((int(child) for child in f.read().split()), None)
 second = start("n", policy="slow.yaml")
 time.sleep(1)
 if keeper:

@@ -184,6 +184,7 @@ static void test_against_walker(void **state)
         s.type = T_INT;
         jc_make(&c, &r, &s);
         assert_int_equal(join_open(&c.mem, &c.q, &c.st, NULL, &j, &err), OK);
+        assert_int_equal(join_encode(j, &err), OK);
         for (int k = 0; k < ASKS; k++)
             ask(j, &c, &r, &t);
         ask_keys(j, &c, &r, &t);

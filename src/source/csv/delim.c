@@ -8,7 +8,8 @@
 #include "base/lanes.h"
 #include "source/source_int.h"
 
-enum { FIRST_CAP = 1 << 20, READ_PAST = LANES_BYTES, SLACK = READ_PAST + 16 };
+enum { FIRST_CAP = 1 << 20, HEADER_CAP = 1 << 16 };
+enum { READ_PAST = LANES_BYTES, SLACK = READ_PAST + 16 };
 /* A record beyond this is taken for a file that is not delimited text. */
 static const size_t max_cap = (size_t)1 << 28;
 
@@ -36,7 +37,8 @@ static enum status nomem(const struct delim *d, struct err *err)
 }
 
 enum status delim_open(struct delim *d, struct mem *m, const char *path,
-                       bool comments, struct sha256 *hash, struct err *err)
+                       bool comments, bool header, struct sha256 *hash,
+                       struct err *err)
 {
     struct stat st;
     *d = (struct delim){.mem = m,
@@ -51,7 +53,7 @@ enum status delim_open(struct delim *d, struct mem *m, const char *path,
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         d->file_size = (uint64_t)st.st_size;
     TRY(unpack_open(&d->in, m, fd, str_of(path), hash, err));
-    d->cap = FIRST_CAP;
+    d->cap = header ? HEADER_CAP : FIRST_CAP;
     d->buf = mem_alloc(m, d->cap + SLACK);
     enum status s = d->buf ? delim_fill(d, false, err) : nomem(d, err);
     if (s == OK)

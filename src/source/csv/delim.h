@@ -39,10 +39,11 @@ struct delim {
 /* A field of a split record; p NULL is NULL. */
 typedef VEC(struct str) field_list;
 
-/* hash: NULL, or what gets all bytes that are read. */
+/* header: only the first record is wanted. hash: NULL, or what gets all bytes
+ * that are read. */
 struct sha256;
 enum status delim_open(struct delim *d, struct mem *m, const char *path,
-                       bool comments, struct sha256 *hash,
+                       bool comments, bool header, struct sha256 *hash,
                        struct err *err) WARN_UNUSED;
 void delim_close(struct delim *d);
 /*
