@@ -264,7 +264,7 @@ static void test_against_oracle(void **state)
         jc_free(&c);
         assert_int_equal(atomic_load(&c.mem.used), 0);
     }
-    assert_true(scans >= (uint64_t)n / 20);
+    assert_true(scans >= (uint64_t)n / 80);
 }
 
 static void test_exact(void **state)
