@@ -15,6 +15,7 @@
  * Covers are proposed by GLPK, rounded up to fractions of 120 and checked in
  * integers: every cover gives a bound. PROOF.md, "Work".
  */
+#include "base/reach.h"
 #include "bound/work.h"
 
 #include <glpk.h>
@@ -191,18 +192,15 @@ static bool is_open(const struct work_run *w, aset f, vset vars, uint32_t i)
 /* What hangs together with the first variable of `open`, within it. */
 static vset grow(const struct work_run *w, aset f, vset all, vset open)
 {
-    vset comp = vset_one(vset_min(open)), before = 0;
-    while (comp != before) {
-        before = comp;
-        ASET_EACH (i, f) {
-            if (w->atoms[i].set & comp)
-                comp |= w->atoms[i].set & open;
-        }
+    struct vset_reach x = {.set = vset_one(vset_min(open)), .within = open};
+    while (vset_reach_round(&x)) {
+        ASET_EACH (i, f)
+            vset_reach_edge(&x, w->atoms[i].set);
         for (uint32_t i = 0; i < w->q->n_cmps; i++)
-            if (is_open(w, f, all, i) && cmp_vars(&w->q->cmps[i]) & comp)
-                comp |= cmp_vars(&w->q->cmps[i]) & open;
+            if (is_open(w, f, all, i))
+                vset_reach_edge(&x, cmp_vars(&w->q->cmps[i]));
     }
-    return comp;
+    return x.set;
 }
 
 static aset atoms_in(const struct work_run *w, aset f, vset vars)

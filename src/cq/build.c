@@ -5,6 +5,7 @@
  * oldest variable (PRIVACY: an output is never replaced by a variable that is
  * not one, which would change the count).
  */
+#include "base/union_find.h"
 #include "cq/finish.h"
 
 #include <stdio.h>
@@ -94,11 +95,7 @@ enum status cqb_atom(struct cq_builder *b, uint32_t table, uint32_t *out,
 
 static uint32_t root(struct finish *f, uint32_t x)
 {
-    while (f->parent[x] != x) {
-        f->parent[x] = f->parent[f->parent[x]];
-        x = f->parent[x];
-    }
-    return x;
+    return union_find_root(f->parent, x);
 }
 
 static uint32_t index_of(const struct finish *f, struct term t)

@@ -21,6 +21,20 @@
 #include "base/vec.h"
 #include "join/join.h"
 
+/*
+ * Builds with sanitizers, and Debug ones, look at finished objects again: what
+ * a check finds is a defect. Elsewhere it costs nothing.
+ */
+#ifndef DPC_CHECKS
+#define DPC_CHECKS 0
+#endif
+#define OBJECT_CHECK(check, err)                                               \
+    do {                                                                       \
+        const char *bad_ = DPC_CHECKS ? (check) : NULL;                        \
+        if (bad_)                                                              \
+            return err_internal(err, bad_);                                    \
+    } while (0)
+
 /* An id that no value has: the row is dropped. */
 #define NO_ID UINT32_MAX
 
@@ -60,6 +74,15 @@ struct dom_ref {
     uint32_t source, at;
 };
 
+/*
+ * A relation as a tree of prefixes, here of (7,1) (7,4) (9,1) by column 0:
+ *
+ *   off[7]   off[8] off[9]            rows 0 .. n-1, sorted
+ *     |         \   /                 cols[0]  7 7 9
+ *     [ 0   1 ]  [ 2 ]                cols[1]  1 4 1
+ *
+ * Deeper levels have no table: a prefix is a run of equal ids in its column.
+ */
 struct trie {
     uint32_t n_cols;
     uint32_t n; /* rows */
@@ -68,6 +91,13 @@ struct trie {
     const uint8_t *order;
 };
 
+/* What atoms that select alike have in common: columns of ids, row by row.
+ *
+ *   dom    d0 d1       ids of two domains
+ *   cols    0  2
+ *           0  5       rising from row to row, no two rows equal
+ *           3  1
+ */
 struct rel {
     struct str sig; /* equal signatures: equal contents */
     uint32_t n_cols;
@@ -162,6 +192,8 @@ enum status pred_filter(struct join *j, uint32_t atom, uint8_t *keep,
 
 /* --- rel.c -------------------------------------------------------------- */
 enum status rel_build_all(struct join *j, struct err *err) WARN_UNUSED;
+/* rel_check.c: NULL, or what is wrong with it. */
+const char *rel_check(const struct join *j, const struct rel *r);
 /* The rows sorted by the columns in `order`; built once. */
 enum status rel_trie(struct join *j, struct rel *r, const uint8_t *order,
                      const struct trie **out, struct err *err) WARN_UNUSED;

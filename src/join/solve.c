@@ -11,6 +11,7 @@
  * the same plans with several words (wide.h, words.h), never to that: how long
  * a count takes must not jump with its size.
  */
+#include "base/reach.h"
 #include "join/jointree/acyclic.h"
 #include "join/message/wide.h"
 #include "join/rows/rows.h"
@@ -32,6 +33,9 @@ static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
     arena_init(&a, j->mem);
     struct plan *p = NEW(&a, struct plan);
     enum status s = p ? plan_make(j, &a, g, p, fits, err) : err_nomem(err);
+    const char *bad = DPC_CHECKS && s == OK && *fits ? plan_check(p) : NULL;
+    if (bad)
+        s = err_internal(err, bad);
     if (s == OK && *fits) {
         p->solve = graph_solve;
         plan_second_symmetry(p);
@@ -59,19 +63,15 @@ static enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
 static vset grow_component(const struct join *j, const struct request *r,
                            vset open)
 {
-    vset comp = vset_one(vset_min(open)), before = 0;
-    while (comp != before) {
-        before = comp;
+    struct vset_reach x = {.set = vset_one(vset_min(open)), .within = ~(vset)0};
+    while (vset_reach_round(&x)) {
         ASET_EACH (i, r->f)
-            if (j->atoms[i].set & comp)
-                comp |= j->atoms[i].set;
-        for (uint32_t i = 0; i < r->n_cmps; i++) {
-            vset c = vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r);
-            if (c & comp)
-                comp |= c;
-        }
+            vset_reach_edge(&x, j->atoms[i].set);
+        for (uint32_t i = 0; i < r->n_cmps; i++)
+            vset_reach_edge(&x,
+                            vset_one(r->cmps[i].l) | vset_one(r->cmps[i].r));
     }
-    return comp;
+    return x.set;
 }
 
 enum status request_part(struct join *j, const struct request *r, vset open,

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "base/union_find.h"
 #include "logic/tableau.h"
 
 bool const_may_equal(const struct value *a, const struct value *b)
@@ -26,9 +27,7 @@ bool const_may_equal(const struct value *a, const struct value *b)
 
 uint32_t tab_find(const struct tab *t, uint32_t e)
 {
-    while (t->rep[e] != e)
-        e = t->rep[e];
-    return e;
+    return union_find_at(t->rep, e);
 }
 
 static unsigned rank(const struct tab *t, uint32_t e)

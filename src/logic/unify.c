@@ -5,6 +5,7 @@
  * meet, or a filter is left that no value can pass. Every doubt counts as
  * "yes": the caller adds up over the sets for which the answer is yes.
  */
+#include "base/union_find.h"
 #include "logic/logic.h"
 #include "logic/tableau.h"
 
@@ -19,9 +20,7 @@ struct classes {
 
 static uint32_t find(struct classes *c, uint32_t e)
 {
-    while (c->rep[e] != e)
-        e = c->rep[e] = c->rep[c->rep[e]];
-    return e;
+    return union_find_root(c->rep, e);
 }
 
 static void give(struct classes *c, uint32_t e, const struct value *v)

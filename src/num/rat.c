@@ -6,6 +6,7 @@
  * (GMP aborts the program when memory is out). So the length of the text and
  * the exponent are bounded before GMP sees a number.
  */
+#include "num/mpz_text.h"
 #include "num/rat.h"
 
 #include <string.h>
@@ -137,25 +138,28 @@ enum status rat_read(struct str text, const char *what, mpq_t out,
     return OK;
 }
 
+struct str mpz_text(struct arena *a, mpz_srcptr v)
+{
+    char *text = arena_alloc(a, mpz_sizeinbase(v, 10) + 2);
+    return text ? str_of(mpz_get_str(text, 10, v)) : (struct str){0};
+}
+
 static void print_mpz(struct sb *b, mpz_srcptr v)
 {
-    char *text = arena_alloc(b->arena, mpz_sizeinbase(v, 10) + 2);
-    if (!text) {
-        b->failed = true;
-        return;
-    }
-    sb_cstr(b, mpz_get_str(text, 10, v));
+    struct str text = mpz_text(b->arena, v);
+    b->failed = b->failed || !text.p;
+    sb_str(b, text);
 }
 
 /* Writes v / 10^places as a decimal with exactly that many places. */
 static void print_scaled(struct sb *b, mpz_srcptr v, size_t places)
 {
-    char *text = arena_alloc(b->arena, mpz_sizeinbase(v, 10) + 2);
-    if (!text) {
+    struct str all = mpz_text(b->arena, v);
+    if (!all.p) {
         b->failed = true;
         return;
     }
-    mpz_get_str(text, 10, v);
+    const char *text = all.p;
     if (*text == '-') {
         sb_char(b, '-');
         text++;

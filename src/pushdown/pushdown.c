@@ -6,6 +6,7 @@
  * PRIVACY: nothing is written to the database and no temporary table is made;
  * what it computes stays in the session and comes here as one number.
  */
+#include "base/reach.h"
 #include "pushdown/pushdown_int.h"
 
 static bool can_count(const struct src_table *t)
@@ -43,20 +44,19 @@ struct ask part_cut(const struct cq *q, struct ask *left)
 {
     aset part = left->atoms & (~left->atoms + 1);
     vset all = cq_vars_of(q, left->atoms) | left->outside;
-    vset vars = part ? cq_vars_of(q, part) : vset_one(vset_min(left->outside));
-    for (vset before = 0; vars != before;) {
-        before = vars;
-        for (uint32_t i = 0; i < q->n_cmps; i++) {
-            vset cv = cmp_vars(&q->cmps[i]);
-            if (vset_sub(cv, all) && (cv & vars))
-                vars |= cv;
-        }
+    struct vset_reach x = {.within = all};
+    x.set = part ? cq_vars_of(q, part) : vset_one(vset_min(left->outside));
+    while (vset_reach_round(&x)) {
+        for (uint32_t i = 0; i < q->n_cmps; i++)
+            if (vset_sub(cmp_vars(&q->cmps[i]), all))
+                vset_reach_edge(&x, cmp_vars(&q->cmps[i]));
         ASET_EACH (a, left->atoms)
-            if (atom_vars(q, a) & vars) {
-                part |= aset_one(a);
-                vars |= atom_vars(q, a);
-            }
+            vset_reach_edge(&x, atom_vars(q, a));
     }
+    vset vars = x.set;
+    ASET_EACH (a, left->atoms)
+        if (atom_vars(q, a) & vars)
+            part |= aset_one(a);
     struct ask one = {part, left->boundary & vars, left->outs & vars,
                       left->outside & vars};
     left->atoms &= ~part;

@@ -6,6 +6,7 @@
 #include <gmp.h>
 #include <string.h>
 
+#include "num/mpz_text.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
 
@@ -103,10 +104,9 @@ struct str answer_average(struct arena *a, const struct sql_average *v,
     mpz_inits(s, count, out, NULL);
     if (read_mpz(a, sum, s) && read_mpz(a, n, count)) {
         average_units(v, s, count, out);
-        char *digits = arena_alloc(a, mpz_sizeinbase(out, 10) + 2);
-        if (digits)
-            text = answer_decimal(a, str_of(mpz_get_str(digits, 10, out)),
-                                  v->scale + AVERAGE_DIGITS);
+        struct str digits = mpz_text(a, out);
+        if (digits.p)
+            text = answer_decimal(a, digits, v->scale + AVERAGE_DIGITS);
     }
     mpz_clears(s, count, out, NULL);
     return text;

@@ -8,6 +8,7 @@
  * holds for all data will do: with a sensitivity measured on the data, that a
  * key is shown would tell the measurement.
  */
+#include "num/mpz_text.h"
 #include "release/choose.h"
 
 static enum status check_asked(struct count *q, const struct choice *c,
@@ -88,15 +89,13 @@ enum status choose_threshold(struct count *q, struct choice *c, struct err *err)
     TRY(choose_global(q, NOISE_DISCRETE_LAPLACE, c, err));
     TRY(threshold(q, c, err));
     c->thresholded = true;
-    char *text =
-        arena_alloc(&q->p->arena, mpz_sizeinbase(c->threshold, 10) + 2);
-    if (!text)
+    struct str text = mpz_text(&q->p->arena, c->threshold);
+    if (!text.p)
         return err_nomem(err);
-    mpz_get_str(text, 10, c->threshold);
     c->reason = str_printf(
         &q->p->arena,
         "The keys are found in private rows: those whose noisy count is at "
         "least %s are shown; the others, and their number, stay hidden.",
-        text);
+        text.p);
     return OK;
 }

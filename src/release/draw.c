@@ -3,16 +3,14 @@
  * after the hold, and what leaves it is in struct answer: noisy numbers and
  * keys that passed the threshold.
  */
+#include "num/mpz_text.h"
 #include "release/release_int.h"
 
 enum status release_push_number(struct arena *a, str_list *to, mpz_srcptr v,
                                 struct err *err)
 {
-    char *text = arena_alloc(a, mpz_sizeinbase(v, 10) + 2);
-    if (!text)
-        return err_nomem(err);
-    mpz_get_str(text, 10, v);
-    return VEC_PUSH(a, to, str_of(text)) ? OK : err_nomem(err);
+    struct str text = mpz_text(a, v);
+    return text.p && VEC_PUSH(a, to, text) ? OK : err_nomem(err);
 }
 
 /* PRIVACY: by the hold, or not at all; where no private row is counted there is

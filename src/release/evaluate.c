@@ -1,4 +1,5 @@
 /* Loading and counting: see evaluate.h. */
+#include "base/clock.h"
 #include "release/evaluate.h"
 
 #include "entity/own.h"
@@ -6,15 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 void evaluated_fini(struct evaluated *e)
 {
@@ -292,7 +285,7 @@ enum status evaluate_load(struct prepared *p, struct evaluated *e,
                           struct err *err)
 {
     struct loading l;
-    double start = now();
+    double start = clock_seconds();
     if (!e->chosen)
         TRY(evaluate_engine(p, e, err));
     if (e->sql || e->store)
@@ -302,7 +295,7 @@ enum status evaluate_load(struct prepared *p, struct evaluated *e,
     e->progress = session_progress(p->session);
     TRY(source_load_for(p->source, &l.columns, l.asked, l.n, e->store,
                         &e->progress, err));
-    e->seconds_load = now() - start;
+    e->seconds_load = clock_seconds() - start;
     return OK;
 }
 

@@ -14,19 +14,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "release/release.h"
 #include "release/release_int.h"
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void moment_begin(struct release *r)
 {
-    r->start_ns = now_ns();
+    r->start_ns = clock_now_ns();
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -132,10 +126,10 @@ static bool missed(struct release *r)
 int moment_left(void *release)
 {
     struct release *r = release;
-    int64_t left = moment_due(r) - now_ns();
+    int64_t left = moment_due(r) - clock_now_ns();
     if (left <= 0 && !missed(r))
         return -1;
-    left = moment_due(r) - now_ns();
+    left = moment_due(r) - clock_now_ns();
     if (left <= 0)
         return 0;
     return left > 100000000 ? 100 : (int)(left / 1000000) + 1;

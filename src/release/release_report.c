@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/mpz_text.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
 #include "release/counts.h"
@@ -84,12 +85,9 @@ static const char *calibration(const struct choice *c)
 
 static void json_mpz(struct json *j, mpz_srcptr v)
 {
-    char *text = arena_alloc(j->out->arena, mpz_sizeinbase(v, 10) + 2);
-    if (!text) {
-        j->out->failed = true;
-        return;
-    }
-    json_raw(j, str_of(mpz_get_str(text, 10, v)));
+    struct str text = mpz_text(j->out->arena, v);
+    j->out->failed |= !text.p;
+    json_raw(j, text.p ? text : STR("null"));
 }
 
 static void json_public(struct json *j, struct count *q, const struct choice *c)

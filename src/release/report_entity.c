@@ -4,6 +4,7 @@
  * PRIVACY: "cut" is always true; whether anything was cut is not told but by
  * the estimate that was paid for.
  */
+#include "num/mpz_text.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
 
@@ -96,11 +97,11 @@ static void json_key_threshold(struct json *j, const struct choice *c,
     unsigned at = place_of(&c->election, x->thresholds.p[i]);
     enum status st =
         elect_key_threshold(&c->election, at, c->total.delta, v, &err);
-    char *text = arena_alloc(j->out->arena, mpz_sizeinbase(v, 10) + 2);
-    j->out->failed |= !text || st != OK;
+    struct str text = mpz_text(j->out->arena, v);
+    j->out->failed |= !text.p || st != OK;
     json_key(j, "key_threshold");
-    if (text)
-        answer_number_json(j, str_of(mpz_get_str(text, 10, v)), c->scale);
+    if (text.p)
+        answer_number_json(j, text, c->scale);
     else
         json_null(j);
     mpz_clear(v);

@@ -3,6 +3,7 @@
  * of it. PRIVACY: no private row is read here, so every failure may be shown
  * and costs nothing.
  */
+#include "num/mpz_text.h"
 #include "release/release_int.h"
 #include "release/strict.h"
 
@@ -15,12 +16,12 @@ static void print_found(struct sb *b, const struct priced *c)
     sb_u128(b, c->q->p->schema.has_entities ? c->q->entity.upper
                                             : c->q->bound.upper);
     sb_cstr(b, ", threshold ");
-    char *text = arena_alloc(b->arena, mpz_sizeinbase(x->threshold, 10) + 2);
-    if (!text) {
+    struct str text = mpz_text(b->arena, x->threshold);
+    if (!text.p) {
         b->failed = true;
         return;
     }
-    sb_cstr(b, mpz_get_str(text, 10, x->threshold));
+    sb_str(b, text);
     if (x->elected) { /* that of the largest T: it tells delta */
         sb_cstr(b, " at most, delta ");
         rat_print(b, x->total.delta);

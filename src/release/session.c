@@ -1,11 +1,11 @@
 /* Calls and their limits: see session.h. */
+#include "base/clock.h"
 #include "release/session.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum status session_new(struct session **out, struct err *err)
 {
@@ -40,13 +40,6 @@ enum status session_set(struct session *s, struct str name, struct str value)
     return option_set(&s->opt, &s->arena, side, name, value, &s->err);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void session_begin(struct session *s)
 {
     s->caller = pthread_self();
@@ -78,7 +71,7 @@ static bool tick(void *session, const char *what, uint64_t done, uint64_t total)
         return false;
     if (!pthread_equal(pthread_self(), s->caller))
         return true;
-    int64_t now = now_ns();
+    int64_t now = clock_now_ns();
     bool go_on = !s->deadline_ns || now < s->deadline_ns;
     bool due = s->tell_always || now - s->told_ns >= TENTH;
     if (go_on && due) {

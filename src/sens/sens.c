@@ -3,10 +3,10 @@
  * query, the vector T from the counter, the capped sequence and its smooth
  * maximum, then the baselines.
  */
+#include "base/clock.h"
 #include "sens/sens.h"
 
 #include <string.h>
-#include <time.h>
 #include "num/rat.h"
 #include "sens/capped.h"
 #include "sens/elastic.h"
@@ -29,13 +29,6 @@ struct job {
     struct err *err;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static enum status keep_list(struct arena *a, const struct sens_peak *peak,
                              mpz_t **list, size_t *n, struct err *err)
 {
@@ -49,12 +42,12 @@ static enum status keep_list(struct arena *a, const struct sens_peak *peak,
 
 static enum status count_query(struct job *w)
 {
-    double start = now();
+    double start = clock_seconds();
     aset all = aset_first_n(w->q->n_atoms);
     u128 n = 0;
     TRY(w->counter->max(w->counter->ctx, all, 0, cq_free(w->q), &n, w->err));
     w->out->count = secret_count_of(count_clamp(n));
-    w->out->seconds_count = now() - start;
+    w->out->seconds_count = clock_seconds() - start;
     return OK;
 }
 
@@ -80,12 +73,12 @@ static enum status list_residuals(struct job *w)
 
 static enum status count_residuals(struct job *w)
 {
-    double start = now();
+    double start = clock_seconds();
     TRY(sens_state_fill(&w->state, w->counter, w->err));
     if (!w->opt->in_release)
         TRY(sens_state_check(&w->state, w->err));
     TRY(list_residuals(w));
-    w->out->seconds_residuals += now() - start;
+    w->out->seconds_residuals += clock_seconds() - start;
     return OK;
 }
 
@@ -322,12 +315,12 @@ static void optimality(struct job *w)
 
 static enum status baselines(struct job *w)
 {
-    double start = now();
+    double start = clock_seconds();
     TRY(paper(w));
     TRY(elastic(w));
     TRY(smooth(w));
     optimality(w);
-    w->out->seconds_baselines = now() - start;
+    w->out->seconds_baselines = clock_seconds() - start;
     return OK;
 }
 
@@ -410,9 +403,10 @@ static enum status run(struct job *w)
     uint64_t up_to;
     TRY(admit(w->a, w->q, w->counter, w->opt, &w->plan, &w->k_hat, &up_to,
               w->err));
-    double start = now();
+    double start = clock_seconds();
     TRY(prepare(w->a, w->plan, w->counter, w->err));
-    w->out->seconds_residuals = now() - start; /* with the count, if at all */
+    w->out->seconds_residuals =
+        clock_seconds() - start; /* with the count, if at all */
     TRY(count_query(w));
     TRY(sens_state_new(w->a, w->plan, &w->state, w->err));
     TRY(count_residuals(w));

@@ -11,8 +11,8 @@
  * own, and are no minimum here.
  */
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "num/rat.h"
 #include "sens/capped.h"
 
@@ -49,13 +49,6 @@ struct parts_job {
     struct sens *out;
     struct err *err;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* PRIVACY: only own atoms may be the new row; all others lie in the old
  * rows. */
@@ -348,7 +341,7 @@ static enum status list_residuals(struct parts_job *w)
 static enum status fill(struct parts_job *w,
                         const struct sens_counter *counters)
 {
-    double start = now();
+    double start = clock_seconds();
     for (size_t i = 0; i < w->n; i++) {
         struct parts_block *b = &w->blocks[i];
         TRY(sens_state_fill(&b->state, &counters[i], w->err));
@@ -363,7 +356,7 @@ static enum status fill(struct parts_job *w,
         TRY(soft_fill(w, i));
     }
     TRY(list_residuals(w));
-    w->out->seconds_residuals = now() - start;
+    w->out->seconds_residuals = clock_seconds() - start;
     return OK;
 }
 

@@ -16,21 +16,11 @@
  */
 #include "join/encode/domain.h"
 
+#include "base/union_find.h"
+
 #include <string.h>
 
 /* --- which variables share ---------------------------------------------- */
-
-static uint32_t uf_find(uint32_t *up, uint32_t x)
-{
-    while (up[x] != x)
-        x = up[x] = up[up[x]];
-    return x;
-}
-
-static void uf_join(uint32_t *up, uint32_t a, uint32_t b)
-{
-    up[uf_find(up, a)] = uf_find(up, b);
-}
 
 /* Joins variable v with the first variable seen at this place. */
 static void share_place(uint32_t *up, uint32_t *first, uint32_t v)
@@ -38,7 +28,7 @@ static void share_place(uint32_t *up, uint32_t *first, uint32_t v)
     if (*first == NO_ID)
         *first = v;
     else
-        uf_join(up, *first, v);
+        union_find_join(up, *first, v);
 }
 
 static enum status share_columns(struct join *j, struct arena *a, uint32_t *up,
@@ -75,18 +65,17 @@ static enum status assign_domains(struct join *j, struct arena *a,
     j->doms = NEWS(&j->arena, struct dom, q->n_vars);
     if (!up || !j->dom_of || !j->doms)
         return err_nomem(err);
-    for (uint32_t v = 0; v < q->n_vars; v++)
-        up[v] = v;
+    union_find_init(up, q->n_vars);
     TRY(share_columns(j, a, up, err));
     for (uint32_t i = 0; i < q->n_cmps; i++)
         if (q->cmps[i].l.kind == TERM_VAR && q->cmps[i].r.kind == TERM_VAR)
-            uf_join(up, q->cmps[i].l.id, q->cmps[i].r.id);
+            union_find_join(up, q->cmps[i].l.id, q->cmps[i].r.id);
     uint32_t *number = NEWS(a, uint32_t, q->n_vars);
     if (!number)
         return err_nomem(err);
     memset(number, 0xff, q->n_vars * sizeof *number);
     for (uint32_t v = 0; v < q->n_vars; v++) {
-        uint32_t root = uf_find(up, v);
+        uint32_t root = union_find_root(up, v);
         if (number[root] == NO_ID)
             number[root] = j->n_doms++;
         j->dom_of[v] = number[root];

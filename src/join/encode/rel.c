@@ -457,7 +457,9 @@ static enum status build_atom(struct join *j, uint32_t atom, struct err *err)
     arena_init(&scratch, j->mem);
     enum status s = build_rel(&b, r, err);
     arena_fini(&scratch);
-    return s;
+    TRY(s);
+    OBJECT_CHECK(rel_check(j, r), err);
+    return OK;
 }
 
 enum status rel_build_all(struct join *j, struct err *err)

@@ -2,6 +2,11 @@
  * Binary factors: for every id on the left its neighbours on the right,
  * rising, with a weight where rows were counted together. Both directions
  * are kept; a relation equal to its reverse is one array for both.
+ *
+ *   left id   0   1   2          neighbours of 0: 1 and 4, of 1: none,
+ *   off       0   2   2   3      of 2: 4; the weight of pair k is w[k]
+ *   adj       1   4   4
+ *   w         1   2   1
  */
 #ifndef JOIN_CSR_H
 #define JOIN_CSR_H

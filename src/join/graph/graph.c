@@ -1,6 +1,7 @@
 /*
  * Making and changing graphs: see graph.h.
  */
+#include "base/reach.h"
 #include "join/graph/wide_graph.h"
 
 #include <string.h>
@@ -251,6 +252,8 @@ enum status graph_make(struct join *j, const struct request *r, struct arena *a,
         if (d.fits)
             TRY(draw_atom(&d, &j->atoms[i]));
     *fits = d.fits;
+    if (d.fits && g->scalar)
+        OBJECT_CHECK(graph_check(g), err);
     return OK;
 }
 
@@ -258,16 +261,11 @@ enum status graph_make(struct join *j, const struct request *r, struct arena *a,
 
 gset graph_component(const struct graph *g, gset within, unsigned from)
 {
-    gset comp = gset_one(from), before = 0;
-    while (comp != before) {
-        before = comp;
-        for (uint32_t i = 0; i < g->n_edges; i++) {
-            gset both = gset_one(g->e[i].a) | gset_one(g->e[i].b);
-            if (both & comp)
-                comp |= both & within;
-        }
-    }
-    return comp;
+    struct vset_reach x = {.set = vset_one(from), .within = within};
+    while (vset_reach_round(&x))
+        for (uint32_t i = 0; i < g->n_edges; i++)
+            vset_reach_edge(&x, gset_one(g->e[i].a) | gset_one(g->e[i].b));
+    return (gset)x.set;
 }
 
 void graph_induce(const struct graph *g, gset keep, struct graph *out,

@@ -4,6 +4,13 @@
  * does not fit (factors of three variables, order comparisons) goes to the
  * walker.
  *
+ *     Q(a,c) :- R(a,b), S(b,c), T(c), a != c.
+ *
+ *        R       S
+ *     a ---- b ---- c      v[a], v[b], v[c]: ids, and unary weights (T at c)
+ *      \___________/        e: two factors, as csr
+ *           !=             ne: one pair
+ *
  * The value of a graph is max over its W_MAX variables of the sum over its
  * W_SUM variables of [exists W_EXISTS variables] of the product of factors.
  */
@@ -49,6 +56,8 @@ struct graph {
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
                        bool wide, struct graph *g, bool *fits,
                        struct err *err) WARN_UNUSED;
+/* graph_check.c: NULL, or what is wrong with it. */
+const char *graph_check(const struct graph *g);
 /* The variables of `within` that edges connect with `from`. */
 gset graph_component(const struct graph *g, gset within, unsigned from);
 /* The graph on `keep` alone: edges and inequalities inside it. */

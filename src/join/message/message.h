@@ -42,6 +42,8 @@ struct plan {
     uint32_t max_n, max_nodes;
 };
 
+/* plan_check.c: NULL, or what is wrong with it. */
+const char *plan_check(const struct plan *p);
 /* *fits false: the walker has to do it. */
 enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
                       struct plan *p, bool *fits, struct err *err) WARN_UNUSED;

@@ -10,6 +10,7 @@
  * that lists the boundary's values gets one path for the boundary, so that
  * its last node knows them all.
  */
+#include "base/reach.h"
 #include "join/walk/walk.h"
 
 #include <string.h>
@@ -32,19 +33,15 @@ static vset slot_vars(const struct planner *p, uint32_t s)
 /* The part of `open` that hangs together with its smallest member. */
 static vset one_component(const struct planner *p, vset open)
 {
-    vset comp = vset_one(vset_min(open)), before = 0;
-    while (comp != before) {
-        before = comp;
+    struct vset_reach x = {.set = vset_one(vset_min(open)), .within = open};
+    while (vset_reach_round(&x)) {
         for (uint32_t s = 0; s < p->plan->n_slots; s++)
-            if (slot_vars(p, s) & comp)
-                comp |= slot_vars(p, s) & open;
-        for (uint32_t i = 0; i < p->r->n_cmps; i++) {
-            vset c = vset_one(p->r->cmps[i].l) | vset_one(p->r->cmps[i].r);
-            if (c & comp)
-                comp |= c & open;
-        }
+            vset_reach_edge(&x, slot_vars(p, s));
+        for (uint32_t i = 0; i < p->r->n_cmps; i++)
+            vset_reach_edge(&x, vset_one(p->r->cmps[i].l) |
+                                    vset_one(p->r->cmps[i].r));
     }
-    return comp;
+    return x.set;
 }
 
 static enum walk_kind kind_of(const struct request *r, uint32_t v)

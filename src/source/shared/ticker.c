@@ -2,16 +2,8 @@
  * Progress of long loads, and stopping them: asked at most ten times a second,
  * so that a call for every batch of rows costs nothing.
  */
+#include "base/clock.h"
 #include "source/source_int.h"
-
-#include <time.h>
-
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 void ticker_init(struct ticker *t, const struct progress *p, const char *what,
                  uint64_t total)
@@ -24,7 +16,7 @@ enum status ticker_tick(struct ticker *t, uint64_t done, struct err *err)
     enum { TENTH = 100000000 };
     if (!t->p || !t->p->tick)
         return OK;
-    int64_t now = now_ns();
+    int64_t now = clock_now_ns();
     if (t->last && now - t->last < TENTH)
         return OK;
     t->last = now;
