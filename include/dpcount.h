@@ -151,6 +151,7 @@ DPC_API void dpc_error_free(dpc_error *e);
  *   memory        limit on memory: 512M, 4G
  *   deadline      answer then, not earlier, so that the time says nothing
  *   owner-log     where reasons of failures go that only the owner may see
+ *   visible       what else those who ask can see; the guarantee then says so
  *   ledger        the privacy budget
  *   dataset       which budget in the ledger
  *   composition   sum (default) or zcdp

@@ -45,7 +45,11 @@ static bool set_limits(dpc_dataset *out, const struct conf_dataset *d,
     char after[32], ladder[16];
     snprintf(after, sizeof after, "%.9g", d->pace);
     snprintf(ladder, sizeof ladder, "%u", d->misses);
-    return set(out, "respond-after", d->pace > 0 ? after : "none", err) &&
+    const char *seen = d->pace <= 0      ? "both" /* seats share, too */
+                       : d->load_visible ? "load"
+                                         : NULL;
+    return set(out, "visible", seen, err) &&
+           set(out, "respond-after", d->pace > 0 ? after : "none", err) &&
            set(out, "ladder", d->pace > 0 ? ladder : "none", err) &&
            set(out, "least-price", d->epsilon_min, err) &&
            set(out, "most-price", d->epsilon_max, err);

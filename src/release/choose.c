@@ -127,6 +127,27 @@ static void add_clamped_text(struct arena *a, struct choice *c)
         c->is_signed ? " units" : "");
 }
 
+static bool sees(const struct count *q, const char *what)
+{
+    struct str v = q->p->schema.limits.visible;
+    return str_is(v, what) || str_is(v, "both");
+}
+
+/* What is seen besides the answer, and is not covered. */
+static void add_visible_text(struct count *q, struct choice *c)
+{
+    bool time = sees(q, "time"), load = sees(q, "load");
+    if (c->exact || !c->guarantee.p || (!time && !load))
+        return;
+    c->guarantee =
+        str_printf(&q->p->arena,
+                   "%.*s It does not cover %s%s%s, which depend%s on the rows.",
+                   PSTR(c->guarantee), time ? "when the answer comes" : "",
+                   time && load ? " and " : "",
+                   load ? "how busy the machine is meanwhile" : "",
+                   time && load ? "" : "s");
+}
+
 /* --- the global way ------------------------------------------------------- */
 
 enum status choose_global(struct count *q, enum noise_kind kind,
@@ -538,6 +559,7 @@ enum status choose(struct count *q, const struct group_keys *k,
     set_guarantee_text(q, c);
     c->clamped_at = clamped_at(q, c);
     add_clamped_text(&q->p->arena, c);
+    add_visible_text(q, c);
     if (!c->exact)
         tell_left_out(q->p, c);
     return c->reason.p && c->guarantee.p ? OK : err_nomem(err);

@@ -326,6 +326,22 @@ static enum status take_base(struct prepared *p, enum source_need need,
     return need == SOURCE_REQUIRED && !p->source ? no_source(err) : OK;
 }
 
+static enum status read_visible(struct prepared *p, struct err *err)
+{
+    struct str v = p->session->opt.visible;
+    if (v.n && !str_is(v, "time") && !str_is(v, "load") && !str_is(v, "both"))
+        return err_set(err, E_USAGE,
+                       "visible must be time, load or both, not \"%.*s\"",
+                       PSTR(v));
+    struct str after = p->schema.limits.respond_after;
+    bool paced =
+        p->session->opt.deadline.n || (after.n && !str_is(after, "none"));
+    if (!v.n && p->session->opt.sealed && !paced)
+        v = STR("time"); /* asked by somebody who is not the owner */
+    p->schema.limits.visible = v;
+    return OK;
+}
+
 enum status prepare_schema(struct prepared *p, enum source_need need,
                            struct err *err)
 {
@@ -340,6 +356,7 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));
     TRY(read_lists(p, err));
+    TRY(read_visible(p, err));
     TRY(source_check_types(p->source, err));
     for (size_t i = 0; i < o->constraints.n; i++)
         TRY(schema_read_constraint(&p->schema, o->constraints.p[i], err));

@@ -149,6 +149,7 @@ enum neighbours { ADD_DROP_ONE, CHANGE_ONE, ADD_DROP_ENTITY, CHANGE_ENTITY };
 struct policy_limits {
     struct str respond_after, ladder, memory, least_price, most_price, strict,
         work_at_most;
+    struct str visible; /* not of the policy: time, load, both */
 };
 
 struct schema {

@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct foreign_key) == 40, "write and read it");
 _Static_assert(sizeof(struct owner_edge) == 80, "write and read it");
 _Static_assert(sizeof(struct owner_path) == 12, "write and read it");
 _Static_assert(sizeof(struct table) == 240, "write and read the new member");
-_Static_assert(sizeof(struct schema) == 248, "write and read the new member");
+_Static_assert(sizeof(struct schema) == 264, "write and read the new member");
 #endif
 
 /* --- a copy --------------------------------------------------------------- */
@@ -201,7 +201,7 @@ void schema_write(struct sb *b, const struct schema *s)
     bytes_put_str(b, s->delta);
     const struct str limits[] = {l->respond_after, l->ladder,     l->memory,
                                  l->least_price,   l->most_price, l->strict,
-                                 l->work_at_most};
+                                 l->work_at_most,  l->visible};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         bytes_put_str(b, limits[i]);
     bytes_put_u64(b, s->forms.n);
@@ -400,7 +400,7 @@ enum status schema_read(struct schema *s, struct bytes *b, struct err *err)
     s->delta = bytes_str(b);
     struct str *const limits[] = {&l->respond_after, &l->ladder,     &l->memory,
                                   &l->least_price,   &l->most_price, &l->strict,
-                                  &l->work_at_most};
+                                  &l->work_at_most,  &l->visible};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         *limits[i] = bytes_str(b);
     s->forms.n = s->forms.cap = bytes_count(b, sizeof(uint64_t));

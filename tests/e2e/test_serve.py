@@ -48,6 +48,7 @@ def one_charge(s):
     check(abs(number(lines[0]) - 1000) < 200, "it is about the count", lines)
     check(p.stderr.count("NOTICE") == 1, "one notice", p.stderr)
     check(re.search(r"charged epsilon 0.5; 95 % within \d+; remaining 4.5", p.stderr), "its text", p.stderr)
+    check("does not cover when the answer comes" in p.stderr, "no pace: the guarantee says so", p.stderr)
     check(abs(s.spent("ann") - before - 0.5) < 1e-9, "charged once")
     p = s.psql("ann", "begin", "select count(*) from pat where id < 10", "rollback", "show dpcount.last")
     check(abs(s.spent("ann") - before - 1.0) < 1e-9, "a rollback refunds nothing", p)

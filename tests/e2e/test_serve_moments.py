@@ -69,6 +69,7 @@ def at(asked, moment, what):
 def on_time(s):
     a = ask(s, "ann", "select count(*) from pat where id < 10")
     at(a, PACE, "an answer")
+    check("does not cover" not in "".join(a.con.notices), "the guarantee covers time and load", a.con.notices)
     again = ask(s, "ann", "select count(*) from pat where id < 10")
     check(again.rows == a.rows and again.took < PACE, "a repetition is not paced", again.took)
     both = [Asked(s, n, "select count(*) from pat where id < 11") for n in ("ann", "bob")]
@@ -153,7 +154,8 @@ def locked_in_flight():
     way, whatever it found."""
     data = f"    pace: {PACE} s\n    misses: 0\n    workers: 2\n    load_visible: yes\n"
     with Service({"ann": "epsilon: 5", "bob": "epsilon: 5"}, dataset=data) as s:
-        check(ask(s, "ann", "select count(*) from pat").rows, "an answer")
+        a = ask(s, "ann", "select count(*) from pat")
+        check(a.rows and "does not cover how busy" in "".join(a.con.notices), "an answer; load_visible: said", a.con.notices)
         engine = named(s, "dpcount-engine")[0]
         os.kill(engine, signal.SIGSTOP)
         first = Asked(s, "ann", "select count(*) from pat where id < 20")
