@@ -6,6 +6,7 @@
  * it meets a value with a type. Numbers: integer and decimal compare exactly;
  * with a real the other side becomes the nearest double.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "sql/sql_int.h"
@@ -189,6 +190,38 @@ enum status sql_type_error(struct lower *l, long position, const char *what,
     return E_TYPE;
 }
 
+/* Behind a time of day: Z, +01, -03:30. */
+static size_t without_zone(struct str s)
+{
+    size_t n = s.n;
+    if (n && (s.p[n - 1] == 'Z' || s.p[n - 1] == 'z'))
+        return n - 1;
+    while (n && (isdigit((unsigned char)s.p[n - 1]) || s.p[n - 1] == ':'))
+        n--;
+    if (!n || (s.p[n - 1] != '+' && s.p[n - 1] != '-') || n + 1 >= s.n)
+        return s.n;
+    return n - 1;
+}
+
+/* A text as a value of this type. As PostgreSQL has it, a zone behind the time
+ * of a timestamp does not matter, nor the time of day behind a date. */
+static bool read_literal(struct lower *l, struct str s, enum type t,
+                         struct value *out)
+{
+    size_t day = 0;
+    if (value_parse(l->arena, s, t, out))
+        return true;
+    while (day < s.n && s.p[day] != ' ' && s.p[day] != 'T')
+        day++;
+    if (!is_time(t) || day == s.n)
+        return false;
+    struct str plain = {s.p, without_zone(s)};
+    if (plain.n <= day || !value_parse(l->arena, plain, T_TIMESTAMP, out))
+        return false;
+    return t == T_TIMESTAMP ||
+           value_parse(l->arena, (struct str){s.p, day}, T_DATE, out);
+}
+
 enum status give_type(struct lower *l, struct expr **e, enum type t,
                       long position)
 {
@@ -204,7 +237,7 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
         t = v.is_null ? t : v.type;
     } else if (t == T_TEXT) {
         v.type = T_TEXT;
-    } else if (!value_parse(l->arena, v.s, t, &v)) {
+    } else if (!read_literal(l, v.s, t, &v)) {
         err_set(l->err, E_TYPE, "invalid input syntax for type %s: \"%.*s\"",
                 type_name(t), PSTR((*e)->val.s));
         err_at(l->err, position);
@@ -373,6 +406,16 @@ static bool is_cell_type(enum type t)
     return t == T_UNKNOWN || is_exact(t) || t == T_REAL || t == T_TEXT;
 }
 
+/* A parameter that says 12.5 where an integer is expected: clients declare it
+ * as a decimal number, and integers compare with those. */
+static bool is_fraction(struct lower *l, const struct expr *e)
+{
+    struct value v;
+    return is_untyped(e) && e->val.i > 0 && !e->val.is_null &&
+           !value_parse(l->arena, e->val.s, T_INT, &v) &&
+           value_parse(l->arena, e->val.s, T_DEC, &v);
+}
+
 enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
                   long position)
 {
@@ -392,6 +435,9 @@ enum status unify(struct lower *l, struct expr **v, size_t n, size_t step,
             return sql_type_error(l, position, operator_at(l, position, op),
                                   first, v[i]);
     }
+    for (size_t i = 0; t == T_INT && i < n; i += step)
+        if (is_fraction(l, v[i]))
+            t = T_DEC;
     for (size_t i = 0; cells && !is_cell_type(t) && i < n; i += step)
         TRY(sql_need_type(l, v[i], position));
     for (size_t i = 0; i < n; i += step) {
