@@ -453,6 +453,7 @@ bool extended_message(struct front *f, char type, struct wire_in *in)
  */
 
 static bool declare(struct front *f, const struct statement *s,
+                    const char *const *parameters, size_t n,
                     struct front_rows *out, struct problem *bad)
 {
     const char *name =
@@ -467,7 +468,7 @@ static bool declare(struct front *f, const struct statement *s,
     o->cursor = true;
     const char *whole = f->whole;
     bool ok = portal_text(o, s->sql + s->inner, bad) && o->s &&
-              run_statement(f, o->s, NULL, 0, &o->pool, &o->rows, bad);
+              run_statement(f, o->s, parameters, n, &o->pool, &o->rows, bad);
     f->whole = whole;
     if (!ok) {
         if (bad->at >= 0)
@@ -517,14 +518,27 @@ static bool fetch(struct front *f, const struct statement *s,
     return true;
 }
 
+void cursor_describe(struct front *f, const struct statement *s,
+                     struct front_rows *out)
+{
+    const char *name =
+        json_string_value(json_object_get(s->node, "portalname"));
+    const struct front_portal *o = portal_find(f, name ? name : "");
+    if (!o || !o->ran || json_is_true(json_object_get(s->node, "ismove")))
+        return;
+    *out = o->rows;
+    out->n_rows = 0;
+}
+
 bool cursor_run(struct front *f, const struct statement *s,
+                const char *const *parameters, size_t n,
                 struct front_pool *pool, struct front_rows *out,
                 struct problem *bad)
 {
     const char *name =
         json_string_value(json_object_get(s->node, "portalname"));
     if (s->kind == STATEMENT_DECLARE)
-        return declare(f, s, out, bad);
+        return declare(f, s, parameters, n, out, bad);
     if (s->kind == STATEMENT_FETCH)
         return fetch(f, s, pool, out, bad);
     if (name && !portal_find(f, name))

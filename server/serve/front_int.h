@@ -262,8 +262,12 @@ struct front_portal *portal_new(struct front *f, const char *name,
                                 struct problem *bad);
 void portal_close(struct front *f, const char *name, bool all);
 void prepared_close(struct front *f, const char *name, bool all);
+/* What a FETCH will give. */
+void cursor_describe(struct front *f, const struct statement *s,
+                     struct front_rows *out);
 /* Runs DECLARE, FETCH, CLOSE. */
 bool cursor_run(struct front *f, const struct statement *s,
+                const char *const *parameters, size_t n,
                 struct front_pool *pool, struct front_rows *out,
                 struct problem *bad);
 

@@ -265,7 +265,7 @@ bool run_statement(struct front *f, const struct statement *s,
     case STATEMENT_DECLARE:
     case STATEMENT_FETCH:
     case STATEMENT_CLOSE:
-        return cursor_run(f, s, pool, out, bad);
+        return cursor_run(f, s, parameters, n, pool, out, bad);
     case STATEMENT_PASSWORD:
         return password(f, s, out, bad);
     case STATEMENT_EMPTY:
@@ -273,6 +273,17 @@ bool run_statement(struct front *f, const struct statement *s,
     default:
         return refuse(s, bad);
     }
+}
+
+/* The parameters of the SELECT in an EXPLAIN or DECLARE. */
+static void describe_inner(struct front *f, const struct statement *s,
+                           struct front_pool *pool, uint32_t *types,
+                           size_t *n_types)
+{
+    struct front_rows rows;
+    struct problem ignored = {.at = -1};
+    talk_describe(f, s->sql + s->inner, *n_types, pool, &rows, types, n_types,
+                  &ignored);
 }
 
 bool describe_statement(struct front *f, const struct statement *s,
@@ -290,7 +301,14 @@ bool describe_statement(struct front *f, const struct statement *s,
         return describe_catalogue(f, s->sql, pool, out, types, n_types, bad);
     case STATEMENT_OWN:
         return own_run(f, s->sql, true, pool, out, bad);
+    case STATEMENT_DECLARE:
+        describe_inner(f, s, pool, types, n_types);
+        return true;
+    case STATEMENT_FETCH:
+        cursor_describe(f, s, out);
+        return true;
     case STATEMENT_EXPLAIN:
+        describe_inner(f, s, pool, types, n_types);
         make_column(pool, out, "QUERY PLAN", none, 0);
         return true;
     case STATEMENT_SHOW:
