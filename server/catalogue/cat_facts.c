@@ -94,7 +94,8 @@ char cat_category(uint32_t type)
 bool cat_is_reg(uint32_t type)
 {
     return type == T_REGPROC || type == T_REGPROCEDURE || type == T_REGCLASS ||
-           type == T_REGTYPE || type == T_REGNAMESPACE || type == T_REGROLE;
+           type == T_REGOPER || type == T_REGOPERATOR || type == T_REGTYPE ||
+           type == T_REGNAMESPACE || type == T_REGROLE;
 }
 
 bool cat_is_integer(uint32_t type)

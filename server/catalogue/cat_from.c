@@ -107,6 +107,7 @@ static const char *range_var(struct cat_printer *p, struct cat_scope *s,
     else
         cat_fail(p, "42P01", cat_at(r), "relation \"%s%s%s\" does not exist",
                  schema, *schema ? "." : "", name);
+    item->oid = rel ? rel->oid : 0;
     if (rel && !given)
         item->schema = rel->schema;
     rename_columns(p, item, alias);
@@ -366,6 +367,7 @@ static struct cat_expr resolve_bare(struct cat_printer *p,
                                     const struct cat_scope *s, const char *name,
                                     long at)
 {
+    const struct cat_scope *first = s;
     for (; s; s = s->outer) {
         bool twice;
         const struct cat_column *c = cat_find(s, name, &twice);
@@ -382,6 +384,8 @@ static struct cat_expr resolve_bare(struct cat_printer *p,
                      "whole rows in a query of the catalogue"
                      " are not supported");
     }
+    if (first->n == 1 && first->items[0].oid && !strcmp(name, "tableoid"))
+        return cat_typed(cat_format(p, "%u", first->items[0].oid), T_OID);
     cat_fail(p, "42703", at, "column \"%s\" does not exist", name);
 }
 
@@ -402,6 +406,8 @@ struct cat_expr cat_resolve(struct cat_printer *p, const struct cat_scope *s,
         for (size_t i = 0; item && i < item->n; i++)
             if (!strcmp(item->columns[i].name, column))
                 return of_column(&item->columns[i]);
+        if (item && item->oid && !strcmp(column, "tableoid"))
+            return cat_typed(cat_format(p, "%u", item->oid), T_OID);
         if (item)
             cat_fail(p, "42703", cat_at(ref), "column %s.%s does not exist",
                      table, column);

@@ -42,6 +42,8 @@ enum cat_oid {
     T_NUMERIC = 1700,
     T_REGPROCEDURE = 2202,
     T_REGCLASS = 2205,
+    T_REGOPER = 2203,
+    T_REGOPERATOR = 2204,
     T_REGTYPE = 2206,
     T_RECORD = 2249,
     T_UUID = 2950,
@@ -124,6 +126,7 @@ struct cat_item { /* of FROM */
     const char *name, *schema;
     struct cat_column *columns;
     size_t n;
+    uint32_t oid; /* of a relation; 0: something else */
 };
 
 struct cat_cte {
