@@ -269,10 +269,11 @@ static bool put_uuid(struct wire_out *out, const char *s)
     size_t n = 0;
     for (; *s && n < 16; s++)
         if (*s != '-') {
-            unsigned v;
-            if (sscanf(s, "%2x", &v) != 1)
+            char two[3] = {s[0], s[1], 0};
+            if (!isxdigit((unsigned char)s[0]) ||
+                !isxdigit((unsigned char)s[1]))
                 return false;
-            b[n++] = (unsigned char)v;
+            b[n++] = (unsigned char)strtoul(two, NULL, 16);
             s++;
         }
     if (n != 16 || *s)
