@@ -141,6 +141,33 @@ static void finish(struct wire_out *out, dpc_status s, dpc_result *r,
     dpc_error_free(e);
 }
 
+/* What was paid for before is given, whatever is left of a cap. */
+static bool give_stored(const dpc_dataset *d, const struct clerk_work *j,
+                        struct wire_out *out)
+{
+    dpc_result *r = NULL;
+    dpc_question *q = question_make(&j->text, NULL);
+    bool ok = q && dpc_question_set(q, "stored", "yes", NULL) == DPC_OK &&
+              dpc_release(d, q, j->analyst, &r, NULL) == DPC_OK;
+    dpc_question_free(q);
+    if (ok)
+        finish(out, DPC_OK, r, NULL, false);
+    return ok;
+}
+
+/* True: refused or repeated, and said so. */
+static bool stopped_by_caps(const dpc_dataset *d, const struct clerk_work *j,
+                            dpc_question *q, struct wire_out *out)
+{
+    struct wire_out refusal;
+    wire_out_init(&refusal, 1 << 16);
+    bool stopped = beyond_caps(d, j, q, &refusal);
+    if (stopped && !give_stored(d, j, out))
+        wire_put_bytes(out, refusal.p, refusal.n);
+    wire_out_fini(&refusal);
+    return stopped;
+}
+
 static void release(const dpc_dataset *d, const struct clerk_work *j,
                     struct wire_out *out)
 {
@@ -157,7 +184,7 @@ static void release(const dpc_dataset *d, const struct clerk_work *j,
         dpc_error_free(e);
         return;
     }
-    if (j->job == CLERK_STORED || !beyond_caps(d, j, q, out)) {
+    if (j->job == CLERK_STORED || !stopped_by_caps(d, j, q, out)) {
         dpc_status s = dpc_release(d, q, j->analyst, &r, &e);
         finish(out, s, r, e, false);
     }

@@ -35,6 +35,11 @@ void clerk_copy_path(const struct conf *c, const struct conf_dataset *d,
  */
 int clerk_prepare(const struct conf *c, const struct conf_dataset *d);
 
+/* --check-config: can the data set be opened, from its copy or its source?
+ * Nothing is written, no row is read. */
+bool clerk_check(const struct conf *c, const struct conf_dataset *d,
+                 struct conf_problem *bad);
+
 /* Never returns. Messages: u8 job, text analyst, caps (text total, text
  * per day), question; replies as of reply.h. */
 _Noreturn void clerk_run(const dpc_dataset *d, int fd);

@@ -238,6 +238,26 @@ static dpc_status seal(const struct conf_dataset *d, const char *copy,
     return s;
 }
 
+bool clerk_check(const struct conf *c, const struct conf_dataset *d,
+                 struct conf_problem *bad)
+{
+    char copy[PATH];
+    dpc_error *e = NULL;
+    clerk_copy_path(c, d, copy, sizeof copy);
+    take_password(d);
+    dpc_dataset *set_up = clerk_dataset(c, d, !access(copy, R_OK), &e);
+    bool ok = set_up && dpc_dataset_open(set_up, 0, &e) == DPC_OK;
+    if (!ok)
+        snprintf(bad->text, sizeof bad->text,
+                 "%.200s:%zu:%zu: data set \"%s\": %.300s %.300s", c->file,
+                 d->line, d->column, d->name, dpc_error_message(e),
+                 dpc_error_hint(e));
+    dpc_error_free(e);
+    dpc_dataset_free(set_up);
+    unsetenv("PGPASSWORD");
+    return ok;
+}
+
 int clerk_prepare(const struct conf *c, const struct conf_dataset *d)
 {
     char copy[PATH];

@@ -16,6 +16,7 @@
 
 #include "http/http.h"
 #include "serve/auth.h"
+#include "serve/clerk.h"
 #include "serve/desk.h"
 #include "serve/ipc.h"
 #include "serve/listener.h"
@@ -472,6 +473,14 @@ static int complain(const struct conf_problem *bad)
     return 2;
 }
 
+static bool check_datasets(const struct conf *c, struct conf_problem *bad)
+{
+    for (size_t i = 0; i < c->n_datasets; i++)
+        if (!clerk_check(c, &c->datasets[i], bad))
+            return false;
+    return true;
+}
+
 int serve_run(const char *config, bool check)
 {
     static struct supervisor s;
@@ -484,9 +493,11 @@ int serve_run(const char *config, bool check)
         return complain(&bad);
     }
     if (check) {
-        conf_tell(s.conf);
+        int status = check_datasets(s.conf, &bad) ? 0 : complain(&bad);
+        if (!status)
+            conf_tell(s.conf);
         conf_free(s.conf);
-        return 0;
+        return status;
     }
     int n = sockets_open(s.conf, false, s.sockets, CONF_LIST_MOST, &bad);
     if (n < 0)
