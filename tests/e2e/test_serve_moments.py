@@ -138,7 +138,8 @@ def locked(s):
     os.kill(engine, signal.SIGSTOP)
     a = Asked(s, "ann", "select count(*) from pat where id < 17").end()
     os.kill(engine, signal.SIGCONT)
-    at(a, 2 * PACE, "no rung is left: it ends at the moment")
+    # a clerk that looks for the first time since the start may wait for the engine, too: a slot more
+    check(2 * PACE - 0.01 <= a.took < 4 * PACE + SLACK, "no rung is left: it ends at the moment", a.took, a.code, a.text)
     check(a.code == "55000", "locked", a.code, a.text)
     check(abs(s.spent("ann") - spent - 0.5) < 1e-9, "and charged", s.spent("ann"), spent)
     b = ask(s, "bob", "select count(*) from pat where id < 18")
