@@ -157,13 +157,13 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
                           struct err *err)
 {
     *out = NULL;
-    if (q->weight.on) {
+    struct duck *duck;
+    TRY(check_tables(src, q, &duck, err));
+    if (q->weight.on && duck) {
         err_set(err, E_UNSUPPORTED, "the database does not add up sums");
         err_hint(err, "Use --engine embedded, or leave it out.");
         return E_UNSUPPORTED;
     }
-    struct duck *duck;
-    TRY(check_tables(src, q, &duck, err));
     TRY(check_rowids(q, err));
     if (exact)
         TRY(part_exact_supported(q, duck, err));

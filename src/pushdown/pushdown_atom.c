@@ -3,6 +3,7 @@
  * predicates and the comparisons that it can decide by itself.
  */
 #include "pushdown/pushdown_gen.h"
+#include "pushdown/pushdown_tree.h"
 
 static const char *op_text(enum cmp_op op)
 {
@@ -160,6 +161,8 @@ static vset used_outside(const struct gen *g, uint32_t atom)
 {
     const struct cq *q = g->p->q;
     vset mine = atom_vars(q, atom) & g->p->vars, used = g->p->boundary;
+    if (g->p->weighs)
+        used |= cq_weight_var(q);
     for (size_t i = 0; i < g->p->n_atoms; i++)
         if (g->p->atoms[i] != atom)
             used |= atom_vars(q, g->p->atoms[i]);
@@ -339,5 +342,39 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     r->key = key;
     if (whole)
         name_table(g, atom, r);
+    return OK;
+}
+
+enum status gen_weight(struct gen *g)
+{
+    const struct cq *q = g->p->q;
+    if (!g->p->weighs)
+        return OK;
+    unsigned v = vset_min(cq_weight_var(q));
+    uint32_t atom = 0;
+    struct sb number;
+    for (size_t i = 0; i < g->p->n_atoms; i++)
+        if (vset_has(atom_vars(q, g->p->atoms[i]), v))
+            atom = g->p->atoms[i];
+    const struct src_table *t =
+        source_find_table(g->c->src, q->atoms[atom].table);
+    sb_init(&number, g->pool->arena);
+    TRY(sqlgen_var(&g->c->sql, atom, v, &number, g->err));
+    gen_begin(g);
+    sb_printf(g->b, "SELECT DISTINCT %.*s", PSTR(sb_view(&number)));
+    gen_as(g, v);
+    sb_cstr(g->b, ", ");
+    sb_char(&number, 0);
+    if (number.failed)
+        return err_nomem(g->err);
+    pushdown_write_clip(g->b, &q->weight, number.p);
+    sb_cstr(g->b, " AS w FROM ");
+    sqlgen_ident(g->b, t->namespace_);
+    sb_char(g->b, '.');
+    sqlgen_ident(g->b, t->name);
+    sb_printf(g->b, " WHERE (%s) IS NOT NULL", number.p);
+    struct gen_rel *r = gen_end(g, false);
+    r->ones = false;
+    r->key = vset_one(v);
     return OK;
 }

@@ -140,6 +140,9 @@ enum status gen_answer(struct gen *g, bool *never, unsigned *roots,
 
 /* pushdown_atom.c: the relation of one atom, after its own conditions. */
 enum status gen_atom(struct gen *g, uint32_t atom) WARN_UNUSED;
+/* What each value of the weight's variable weighs, if it is counted: one more
+ * relation. */
+enum status gen_weight(struct gen *g) WARN_UNUSED;
 
 /* pushdown_exact.c: relations of the variables outside, and of places. */
 enum status gen_outside(struct gen *g) WARN_UNUSED;

@@ -38,6 +38,7 @@ struct part {
     vset outs;     /* counted: closed under keys, without the boundary */
     vset exists;   /* the rest: there is some value */
     aset weighted; /* bags whose rows are counted */
+    bool weighs;   /* an answer counts what the query's weight says */
     bool cmps[MAX_PUSHDOWN_CMPS]; /* comparisons that lie inside */
     uint8_t num[MAX_VARS];        /* canonical numbers, by first use */
 };

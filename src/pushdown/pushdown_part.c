@@ -75,6 +75,7 @@ enum status part_init(struct part *p, const struct cq *q, const struct ask *ask,
 {
     vset all = cq_vars_of(q, ask->atoms), rowids = 0;
     *p = (struct part){.q = q, .vars = all, .outside = ask->outside};
+    p->weighs = ask->outs & all & cq_weight_var(q);
     ASET_EACH (a, ask->atoms)
         p->atoms[p->n_atoms++] = a;
     vset known = closure(p, (ask->outs | ask->boundary) & all);
@@ -124,8 +125,9 @@ static char role(const struct part *p, uint32_t var)
 
 static void put_var(struct sb *b, struct namer *n, uint32_t var)
 {
-    sb_printf(b, "v%u%c%s", number(n, var), role(n->p, var),
-              n->p->q->vars[var].nonnull ? "!" : "");
+    bool weighs = n->p->weighs && vset_has(cq_weight_var(n->p->q), var);
+    sb_printf(b, "v%u%c%s%s", number(n, var), role(n->p, var),
+              n->p->q->vars[var].nonnull ? "!" : "", weighs ? "$" : "");
 }
 
 static void put_term(struct sb *b, struct namer *n, struct term t)

@@ -11,6 +11,7 @@
  * maximum of a product over separate variables is the product of maxima.
  */
 #include "pushdown/pushdown_gen.h"
+#include "pushdown/pushdown_tree.h"
 
 /* By the first column that has the variable: rules declare no types. */
 enum type gen_var_type(const struct cq *q, uint32_t var)
@@ -23,12 +24,17 @@ enum type gen_var_type(const struct cq *q, uint32_t var)
     return q->vars[var].type;
 }
 
+enum status pushdown_refuse_types(struct err *err)
+{
+    err_set(err, E_UNSUPPORTED,
+            "the database cannot compare values of these types exactly");
+    err_hint(err, "Use --engine embedded for this query.");
+    return E_UNSUPPORTED;
+}
+
 enum status gen_refuse_types(struct gen *g)
 {
-    err_set(g->err, E_UNSUPPORTED,
-            "the database cannot compare values of these types exactly");
-    err_hint(g->err, "Use --engine embedded for this query.");
-    return E_UNSUPPORTED;
+    return pushdown_refuse_types(g->err);
 }
 
 /* DuckDB: computed integers are too wide to be brought to a decimal's scale. */
@@ -116,7 +122,16 @@ static enum status begin(struct gen *g, bool *never)
     TRY(list_cmps(g));
     for (size_t i = 0; i < p->n_atoms; i++)
         TRY(gen_atom(g, p->atoms[i]));
+    if (!g->exists)
+        TRY(gen_weight(g));
     return p->outside ? gen_outside(g) : OK;
+}
+
+/* The weight comes in when rows are no longer kept once. */
+static enum status end_exists(struct gen *g)
+{
+    TRY(gen_eliminate(g, g->exists, EXISTS));
+    return g->exists ? gen_weight(g) : OK;
 }
 
 enum status gen_relations(struct gen *g, bool *never)
@@ -124,7 +139,7 @@ enum status gen_relations(struct gen *g, bool *never)
     TRY(begin(g, never));
     if (*never)
         return OK;
-    TRY(gen_eliminate(g, g->exists, EXISTS));
+    TRY(end_exists(g));
     return gen_eliminate(g, g->outs, SUM);
 }
 
@@ -223,7 +238,7 @@ static enum status count_relations(struct gen *g, bool *never)
     }
     if (done)
         return OK;
-    TRY(gen_eliminate(g, g->exists, EXISTS));
+    TRY(end_exists(g));
     return gen_eliminate(g, g->outs, SUM);
 }
 

@@ -3,6 +3,7 @@
 #include "release/evaluate.h"
 
 #include "entity/own.h"
+#include "pushdown/pushdown_tree.h"
 #include "release/strict.h"
 
 #include <stdlib.h>
@@ -196,26 +197,27 @@ static enum status try_counter(struct prepared *p, struct evaluated *e,
     return s;
 }
 
-static enum status refuse_tree(struct err *err)
+/* Parts are asked for residuals, the tree for its count. */
+static enum status try_tree(struct count *q, struct evaluated *e,
+                            struct err *err)
 {
-    err_set(err, E_UNSUPPORTED,
-            "the database does not count queries with negation or unions");
-    err_hint(err, "Use --engine embedded, or leave it out.");
-    return E_UNSUPPORTED;
+    struct pushdown_tree_ask ask = {0};
+    for (size_t i = 0; i < q->bound.n_parts; i++)
+        TRY(try_counter(q->p, e, q->bound.parts[i].path, err));
+    return pushdown_tree(q->p->source, q->tree, &ask, NULL, err);
 }
 
 static enum status try_counters(struct prepared *p, struct evaluated *e,
                                 struct err *err)
 {
     for (size_t i = 0; i < p->n_counts; i++) {
-        if (p->counts[i].is_sum)
-            return err_set(err, E_UNSUPPORTED,
-                           "the database does not add up sums; use --engine "
-                           "embedded");
-        if (p->counts[i].tree)
-            return refuse_tree(err);
-        TRY(try_counter(p, e, p->counts[i].normal, err));
-        TRY(try_counter(p, e, p->counts[i].query, err));
+        struct count *q = &p->counts[i];
+        if (q->tree) {
+            TRY(try_tree(q, e, err));
+            continue;
+        }
+        TRY(try_counter(p, e, q->normal, err));
+        TRY(try_counter(p, e, q->query, err));
     }
     return OK;
 }
@@ -402,13 +404,30 @@ static void clamp_counts(const struct count *q, struct secret_count *counts,
         secret_count_clamp(&counts[i], most, is_signed);
 }
 
+static enum status tree_in_sql(struct count *q, struct evaluated *data,
+                               const struct group_keys *k,
+                               struct secret_count *out, struct err *err)
+{
+    struct pushdown_tree_ask ask = {.keys = k->vals,
+                                    .n_keys = k->n,
+                                    .plan_only = data->plan_only,
+                                    .progress = &data->progress};
+    size_t n = q->query->n_group ? k->n : 1;
+    data->progress = session_progress(q->p->session);
+    for (size_t i = 0; i < n; i++)
+        out[i] = secret_count_of(0);
+    return pushdown_tree(q->p->source, q->tree, &ask,
+                         data->plan_only ? NULL : out, err);
+}
+
 enum status evaluate_counts(struct count *q, struct evaluated *data,
                             const struct engine *e, const struct group_keys *k,
                             struct secret_count *out, struct err *err)
 {
     struct engine grouped;
     if (q->tree) {
-        TRY(evaluate_tree(q, data, k, out, err));
+        TRY(data->sql ? tree_in_sql(q, data, k, out, err)
+                      : evaluate_tree(q, data, k, out, err));
         clamp_counts(q, out, q->query->n_group ? k->n : 1);
         return OK;
     }

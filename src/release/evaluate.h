@@ -76,6 +76,10 @@ enum status evaluate_counts(struct count *q, struct evaluated *data,
 enum status evaluate_tree(struct count *q, struct evaluated *data,
                           const struct group_keys *k, struct secret_count *out,
                           struct err *err) WARN_UNUSED;
+/* All keys together, by either engine. */
+enum status evaluate_tree_total(struct count *q, struct evaluated *data,
+                                struct secret_count *out,
+                                struct err *err) WARN_UNUSED;
 enum status
 evaluate_tree_groups(struct count *q, struct evaluated *data,
                      enum status (*each)(void *ctx, const struct value *key,

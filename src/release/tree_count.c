@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pushdown/pushdown_tree.h"
 #include "release/evaluate.h"
 
 struct tree_group { /* of GROUP BY; one without */
@@ -449,6 +450,28 @@ evaluate_tree_groups(struct count *q, struct evaluated *data,
     for (size_t i = 0; st == OK && i < tally.groups.n; i++)
         st =
             each(ctx, tally.groups.p[i].key, total_of(&tally.groups.p[i]), err);
+    arena_fini(&a);
+    return st;
+}
+
+enum status evaluate_tree_total(struct count *q, struct evaluated *data,
+                                struct secret_count *out, struct err *err)
+{
+    struct arena a;
+    struct tree_tally tally = {0};
+    struct tree_run r = {.q = q, .data = data, .a = &a, .tally = &tally};
+    struct tree_group all = {0};
+    struct pushdown_tree_ask ask = {.total = true, .progress = &data->progress};
+    if (data->sql)
+        return pushdown_tree(q->p->source, q->tree, &ask, out, err);
+    arena_init(&a, &q->p->session->mem);
+    a.wipe = true;
+    enum status st = run_tree(&r, err);
+    for (size_t i = 0; st == OK && i < tally.groups.n; i++) {
+        all.n = count_add(all.n, tally.groups.p[i].n);
+        all.minus = count_add(all.minus, tally.groups.p[i].minus);
+    }
+    *out = secret_count_of(total_of(&all));
     arena_fini(&a);
     return st;
 }

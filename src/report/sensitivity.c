@@ -268,25 +268,6 @@ static void report(struct count *q, const struct evaluated *data,
 }
 
 /* The sum over all groups. */
-static enum status add_count(void *ctx, const struct value *key, u128 count,
-                             struct err *err)
-{
-    u128 *sum = ctx;
-    (void)key;
-    (void)err;
-    *sum = count_add(*sum, count);
-    return OK;
-}
-
-static enum status count_groups(struct count *q, struct evaluated *data,
-                                struct secret_count *out, struct err *err)
-{
-    u128 sum = 0;
-    TRY(evaluate_tree_groups(q, data, add_count, &sum, err));
-    *out = secret_count_of(sum);
-    return OK;
-}
-
 static enum status compute(struct count *q, mpq_srcptr beta,
                            struct evaluated *data, struct sens *s,
                            struct engine_parts *parts, struct err *err)
@@ -298,13 +279,11 @@ static enum status compute(struct count *q, mpq_srcptr beta,
                                .global_upper = q->bound.upper,
                                .want_baselines = true,
                                .store = data->store};
-    struct group_keys all = {.known = true};
     TRY(evaluate_open(q->p, data, q->normal, &e, err));
     enum status st = evaluate_sens(q, &e, &opt, s, err);
     note_parts(&e, parts);
     if (st == OK && q->tree)
-        st = q->query->n_group ? count_groups(q, data, &s->count, err)
-                               : evaluate_tree(q, data, &all, &s->count, err);
+        st = evaluate_tree_total(q, data, &s->count, err);
     engine_close(&e);
     return st;
 }
@@ -318,7 +297,7 @@ static enum status entity_sensitivity(struct count *q, struct evaluated *data,
     struct secret_count secret;
     enum status st = OK;
     if (q->tree) {
-        st = count_groups(q, data, &secret, err);
+        st = evaluate_tree_total(q, data, &secret, err);
     } else {
         TRY(evaluate_open(q->p, data, q->query, &e, err));
         st = evaluate_count(&e, &secret, err);

@@ -28,6 +28,11 @@ struct sqlgen {
     bool (*column)(const void *ctx, uint32_t table, uint32_t col,
                    struct sqlgen_col *out);
     const void *ctx;
+    /* How a variable is written where an expression stands outside of its
+     * atom; NULL: as a column of the atom. */
+    enum status (*write_var)(const void *vars, uint32_t var, struct sb *b,
+                             struct err *err);
+    const void *vars;
 };
 
 /* The name in double quotes, quotes doubled: SQL of all databases. */

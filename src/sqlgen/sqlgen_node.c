@@ -129,6 +129,8 @@ enum status sqlgen_write_var(const struct sqlgen_out *o, uint32_t var)
 {
     const struct cq *q = o->c->q;
     const struct atom *at = &q->atoms[o->atom];
+    if (o->c->write_var)
+        return o->c->write_var(o->c->vars, var, o->b, o->err);
     for (uint32_t i = 0; i < at->n_args; i++)
         if (at->args[i].kind == TERM_VAR && at->args[i].id == var)
             return sqlgen_column(o->c, o->atom, i, o->b, o->err);

@@ -60,6 +60,8 @@ with pg.server() as server, tempfile.TemporaryDirectory() as folder:
             continue
         n += 1
         want = psql(theirs)
+        status, pushed = ask("count", "--format", "json", "--db", pg.url(server), "--policy", policy, "--engine", "sql", mine)
+        check("by the server", status == 0 and pushed["rows"] == out["rows"], f"{mine} {pushed} {out['rows']}")
         got = decimal.Decimal(str(out["rows"][0][0]))
         if want == "NaN" or (not want and "AVG" in mine):
             continue
