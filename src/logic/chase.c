@@ -10,7 +10,9 @@
  * NULL: two columns that may both be NULL are "equal" under a dependency but
  * do not match in SQL. Such a pair is left alone, which is sound: a chase
  * step may always be omitted. (In a plain structure, which is never written
- * back as a query, they are merged.)
+ * back as a query, they are merged.) Where a key makes two atoms one row all
+ * their cells are the same, NULL or not: they become one atom, or none of the
+ * cells that nobody named is merged.
  *
  * Cost: pairs of atoms of one table, times constraints, times rounds; the
  * order of comparisons is order_cycles.c's.
@@ -41,7 +43,8 @@ static void clash(struct tab *t, uint32_t x, uint32_t y)
         t->unsat = true;
 }
 
-bool tab_union(struct tab *t, uint32_t x, uint32_t y)
+/* cells: x and y are one cell, which may be NULL. */
+static bool unite(struct tab *t, uint32_t x, uint32_t y, bool cells)
 {
     x = tab_find(t, x);
     y = tab_find(t, y);
@@ -53,7 +56,7 @@ bool tab_union(struct tab *t, uint32_t x, uint32_t y)
     }
     if ((t->flag[x] | t->flag[y]) & EL_CALC)
         return false;
-    if (!t->plain && !((t->flag[x] | t->flag[y]) & EL_NONNULL))
+    if (!cells && !((t->flag[x] | t->flag[y]) & EL_NONNULL))
         return false;
     /* PRIVACY: constant > free > bound. */
     bool x_wins =
@@ -70,6 +73,11 @@ bool tab_union(struct tab *t, uint32_t x, uint32_t y)
     return true;
 }
 
+bool tab_union(struct tab *t, uint32_t x, uint32_t y)
+{
+    return unite(t, x, y, t->plain);
+}
+
 static bool same_x(const struct tab *t, const struct dep *d,
                    const struct tab_atom *p, const struct tab_atom *q)
 {
@@ -81,6 +89,54 @@ static bool same_x(const struct tab *t, const struct dep *d,
     return true;
 }
 
+static bool is_key(const struct dep *d, const struct tab_atom *p)
+{
+    for (uint32_t c = 0; c < p->n; c++) {
+        bool has = false;
+        for (uint32_t i = 0; i < d->n_x; i++)
+            has |= d->x[i] == c;
+        for (uint32_t i = 0; i < d->n_y; i++)
+            has |= d->y[i] == c;
+        if (!has)
+            return false;
+    }
+    return true;
+}
+
+/* Can all cells be made one? PRIVACY: all or none, since a variable of two
+ * atoms would no longer be NULL. */
+static bool can_be_one(const struct tab *t, const struct tab_atom *p,
+                       const struct tab_atom *q)
+{
+    for (uint32_t c = 0; c < p->n; c++) {
+        uint32_t x = tab_find(t, p->el[c]), y = tab_find(t, q->el[c]);
+        if (x != y && (((t->flag[x] | t->flag[y]) & EL_CALC) ||
+                       (t->flag[x] & t->flag[y] & EL_CONST)))
+            return false;
+    }
+    return true;
+}
+
+static bool unnamed(const struct tab *t, uint32_t e)
+{
+    e = tab_find(t, e);
+    return t->var[e] < 0 && !(t->flag[e] & EL_CONST);
+}
+
+/* Two atoms that agree in d's left side. */
+static bool chase_pair(struct tab *t, const struct dep *d,
+                       const struct tab_atom *p, const struct tab_atom *q)
+{
+    bool key = !t->plain && p->n == q->n && is_key(d, p);
+    bool one = key && can_be_one(t, p, q), changed = false;
+    for (uint32_t c = 0; c < d->n_y; c++) {
+        uint32_t x = p->el[d->y[c]], y = q->el[d->y[c]];
+        if (!key || one || !unnamed(t, x) || !unnamed(t, y))
+            changed |= unite(t, x, y, t->plain || one);
+    }
+    return changed;
+}
+
 static bool chase_dep(struct tab *t, const struct dep *d)
 {
     bool changed = false;
@@ -90,8 +146,7 @@ static bool chase_dep(struct tab *t, const struct dep *d)
             const struct tab_atom *q = &t->atoms[j];
             if (q->table != d->table || !same_x(t, d, p, q))
                 continue;
-            for (uint32_t c = 0; c < d->n_y; c++)
-                changed |= tab_union(t, p->el[d->y[c]], q->el[d->y[c]]);
+            changed |= chase_pair(t, d, p, q);
         }
     }
     return changed;

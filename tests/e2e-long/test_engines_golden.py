@@ -29,7 +29,7 @@ COLUMNS = {
 }
 
 
-LEFT_TO_US = ["the database does not count queries with negation or unions"] + [
+LEFT_TO_US = [
     f"the database cannot compute {what} exactly" for what in ("regex", "years", "to_char", "shift", "bin")]
 
 

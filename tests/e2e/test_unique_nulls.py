@@ -21,6 +21,10 @@ QUERIES = {  # the largest change of one row that three rows can show, None: non
     "SELECT COUNT(*) FROM m x, m y WHERE x.a = 1 AND y.a = 2": None,
     "SELECT COUNT(*) FROM m x, m y WHERE x.a = 1 AND y.a IS NULL": None,
     "SELECT COUNT(DISTINCT x.b) FROM m x, m y WHERE x.a = y.b": None,
+    "SELECT COUNT(*) FROM m x, m y WHERE x.a = y.a AND NOT EXISTS (SELECT 1 FROM m z WHERE z.b = x.c)": None,
+    "SELECT COUNT(*) FROM m x, m y WHERE x.a = y.a AND x.b + 1 = 2 AND NOT EXISTS (SELECT 1 FROM m z WHERE z.b = y.c)": None,
+    "SELECT COUNT(*) FROM m x LEFT JOIN m y ON x.a = y.a": None,
+    "SELECT COUNT(*) FROM m x WHERE NOT EXISTS (SELECT 1 FROM m y, m z WHERE y.a = z.a AND y.b = x.b AND z.c = 1)": None,
 }
 
 
@@ -73,6 +77,13 @@ for query, exact in QUERIES.items():
             continue
         rows = [[None if c in ("null", None) else c for c in r] for r in w["database"].get("m", []) + [w["change"]["insert"]]]
         check(f"witness {query}", fits(rows), str(w))
+
+# what a key makes one row is one atom: nothing is left that evaluation could not read
+outside.write("m.csv", "a,b,c\n1,2,3\n,2,4\n,,1\n5,1,2\n")
+for query in QUERIES:
+    rows = [(1, 2, 3), (None, 2, 4), (None, None, 1), (5, 1, 2)]
+    status, a = outside.ask("sensitivity", "--schema", "m.sql", "--table", "m=m.csv", "--format", "json", query)
+    check(f"measured {query}", status == 0 and a["count"] == count(rows, query), str(a)[:300])
 
 for rows in itertools.product([(None, 1, 1), (1, 1, None), (1, None, None), (2, 1, 1), (2, 2, 2)], repeat=3):
     outside.write("m.csv", "a,b,c\n" + "".join(",".join("" if c is None else str(c) for c in r) + "\n" for r in rows))
