@@ -36,6 +36,7 @@ enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
         return err_internal(l->err, "rcol_expr");
     if (c->group)
         return sql_refuse(l->err, NO_INNER_AGGREGATE, get_location(c->call));
+    l->t.uses_absent |= c->absent;
     if (c->e) {
         *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
         return OK;

@@ -158,18 +158,23 @@ static enum status lower_sides(struct lower *l, const json_t *join, long at,
                                rcols *merged)
 {
     struct absent gone;
+    bool inner = strcmp(get_text(join, "jointype"), "JOIN_INNER") == 0;
     TRY(side == JOIN_RIGHT_ALONE ? lower_right(l, join, a, b)
                                  : lower_left(l, join, a));
     if (side != JOIN_BOTH)
         TRY(sql_absent_begin(l, &gone));
     TRY(side == JOIN_RIGHT_ALONE ? lower_left(l, join, a)
                                  : lower_right(l, join, a, b));
+    bool used = l->t.uses_absent;
     TRY(merge_columns(l, join, a, b, at, merged));
     TRY(merge_rels(l, both, a, at));
     TRY(merge_rels(l, both, b, at));
     TRY(join_visible(l, a, b, merged, &both->visible));
     if (get(join, "quals"))
         TRY(lower_condition(l, both, get(join, "quals"), false));
+    /* ON that a NULL makes false: there are no partners of an absent side */
+    if (!inner && l->b.unsat)
+        l->t.uses_absent = used;
     return side != JOIN_BOTH ? sql_absent_end(l, &gone) : OK;
 }
 

@@ -21,6 +21,8 @@ enum status sql_join_side(struct lower *l, const char *type, long at,
     /* a case is one of the whole count */
     if ((!full && !right && strcmp(type, "JOIN_LEFT") != 0) || l->t.at)
         return sql_refuse(l->err, NO_OUTER_JOIN, at);
+    l->t.n_outer++;
+    l->t.has_full |= full;
     TRY(sql_choose(l, &alone));
     if (alone && full)
         TRY(sql_choose(l, &which));
@@ -40,6 +42,7 @@ static enum status null_column(struct lower *l, struct rcol *c)
     TRY(make_const(l, value_null(), &null));
     null->type = t;
     c->e = null;
+    c->absent = true;
     c->group = NULL;
     return OK;
 }
@@ -69,7 +72,9 @@ enum status sql_absent_begin(struct lower *l, struct absent *x)
 {
     x->counting = l->counting;
     l->counting = false;
-    return tree_enter(l->arena, &l->t, &x->node, l->err);
+    TRY(tree_enter(l->arena, &l->t, &x->node, l->err));
+    l->t.nodes.p[x->node].absent = true;
+    return OK;
 }
 
 enum status sql_absent_end(struct lower *l, const struct absent *x)

@@ -73,6 +73,7 @@ struct rcol { /* a column that can be named */
     bool any_case;        /* its source does not tell names apart by case */
     const struct expr *e; /* NULL: column `col` of atom `atom` */
     uint32_t atom, col;
+    bool absent;             /* NULL, for want of a partner in an outer join */
     struct sql_group *group; /* or what `call` counts there */
     const json_t *call;
 };

@@ -45,6 +45,7 @@ struct tree_node {
                           most so many; 0: any number */
     bool outside;      /* of the root: not from at_least to at_most, but one */
     bool unsat;        /* its body never holds */
+    bool absent; /* the partners of an outer join that there are none of */
     struct formula *f; /* NULL: true */
     /* what tells extensions apart (rows, or values) where they are counted */
     VEC(struct term) ids;
@@ -58,7 +59,11 @@ struct tree_branch {
     VEC(uint32_t) equal_node;
     VEC(uint32_t) pred_node;
     VEC(struct tree_node) nodes;
-    uint32_t at;  /* the node that is being built */
+    uint32_t at; /* the node that is being built */
+    /* Of outer joins: how many, one of them FULL; a column of an absent side is
+     * used where that does not make the branch empty. */
+    uint32_t n_outer;
+    bool has_full, uses_absent;
     uint64_t tag; /* answers of branches with one tag are united as sets,
                      those of different tags add up */
 };
@@ -110,6 +115,9 @@ bool tree_is_sum(const struct ctree *t, uint32_t *scale);
 /* A sum over the answers of a conjunctive query, of numbers that are not
  * negative. */
 bool tree_is_plain_sum(const struct ctree *t);
+/* A sum of the cases of outer joins that no row takes anything away from
+ * (PROOF.md, outer joins). From the query alone. */
+bool tree_is_outer_join(const struct ctree *t);
 /* A child of the root without children and conditions of its own, that takes
  * away what it is satisfied for. */
 bool tree_is_anti_join(const struct tree_branch *t, uint32_t node);

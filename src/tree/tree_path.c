@@ -161,10 +161,57 @@ bool tree_is_anti_join(const struct tree_branch *t, uint32_t node)
     return true;
 }
 
+/* --- outer joins ---------------------------------------------------------- */
+
+static bool has_child(const struct formula *f)
+{
+    if (f && f->kind == F_CHILD)
+        return true;
+    for (uint32_t i = 0; f && i < f->n_args; i++)
+        if (has_child(f->args[i]))
+            return true;
+    return false;
+}
+
+static bool is_empty(const struct tree_branch *t)
+{
+    return t->nodes.p[0].unsat || t->b.unsat;
+}
+
+/* A case: rows of the one side, with or without partners. */
+static bool is_case(const struct tree_branch *t)
+{
+    bool sums = t->b.weight.on || t->b.n_group;
+    if (t->uses_absent || tree_counts(&t->nodes.p[0]) ||
+        cq_weight_negative(&t->b.weight) ||
+        (t->has_full && (t->n_outer > 1 || sums)))
+        return false;
+    for (uint32_t v = 1; v < t->nodes.n; v++)
+        if (!t->nodes.p[v].absent || tree_counts(&t->nodes.p[v]) ||
+            has_child(t->nodes.p[v].f))
+            return false;
+    return true;
+}
+
+/* PRIVACY: conditions, keys and values are then of the side that stays, and
+ * answers of different cases are told apart. */
+bool tree_is_outer_join(const struct ctree *t)
+{
+    for (size_t i = 0; i < t->n_branches; i++) {
+        if (!is_empty(t->branches[i]) && !is_case(t->branches[i]))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (t->branches[k]->tag == t->branches[i]->tag)
+                return false;
+    }
+    return true;
+}
+
 enum status tree_parts(struct arena *a, const struct ctree *t,
                        struct tree_part **out, size_t *n, struct err *err)
 {
     VEC(struct tree_part) parts = {0};
+    bool outer = tree_is_outer_join(t);
     for (uint32_t i = 0; i < t->n_branches; i++)
         for (uint32_t v = 0; v < t->branches[i]->nodes.n; v++) {
             int sign = sign_of(t->branches[i], v);
@@ -176,7 +223,7 @@ enum status tree_parts(struct arena *a, const struct ctree *t,
                                   .gain = sign > 0 || both,
                                   .loss = sign < 0 || both};
             struct cq *path;
-            if (!sign)
+            if (!sign || (outer && t->branches[i]->nodes.p[v].absent))
                 continue;
             TRY(tree_path(a, t->branches[i], v, &path, &p.own, err));
             p.path = path;

@@ -154,6 +154,38 @@ def rules(tmp):
         check(bad, out.get("error", {}).get("code") == "syntax", out)
 
 
+# --- outer joins that no row takes anything away from, and others
+
+OUTER = [
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x", True), ("COUNT(*) FROM a FULL JOIN b ON a.x = b.x", True),
+    ("COUNT(a.w) FROM a FULL JOIN b ON a.x = b.x", True), ("COUNT(b.v) FROM a LEFT JOIN b ON a.x = b.x", True),
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE a.y > 1", True), ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE b.y > 1", True),
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.x = b.y", True), ("a.y, COUNT(*) FROM a LEFT JOIN b ON a.x = b.x GROUP BY a.y", True),
+    ("SUM(LEAST(GREATEST(a.w, 0), 9)) FROM a LEFT JOIN b ON a.x = b.x", True), ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE b.y IS NULL", False),
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE b.y > 1 OR a.y = 1", False), ("b.y, COUNT(*) FROM a LEFT JOIN b ON a.x = b.x GROUP BY b.y", False),
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.x = a.x AND b.y IS NULL", False),
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.x = coalesce(b.y, 1)", False),
+    ("SUM(LEAST(GREATEST(a.w, -2), 9)) FROM a LEFT JOIN b ON a.x = b.x", False), ("COUNT(DISTINCT b.y) FROM a LEFT JOIN b ON a.x = b.x", False),
+    ("SUM(COALESCE(b.v, 9)) FROM a LEFT JOIN b ON a.x = b.x", False), ("COUNT(*) FROM (SELECT DISTINCT a.x, b.y FROM a LEFT JOIN b ON a.x = b.x) u", False),
+    ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.x = a.x)", False),
+    ("COUNT(*) FROM a FULL JOIN b ON a.x = b.x LEFT JOIN c ON c.x = a.x", False),
+]
+
+
+def outer_joins(tmp):
+    schema, policy = tmp + "/outer.sql", tmp + "/outer.yaml"
+    with open(schema, "w") as f:
+        f.write("CREATE TABLE a (id int primary key, x int, y int, w int); CREATE TABLE b (id int primary key, x int, y int, v int);"
+                "CREATE TABLE c (x int, z int);")
+    with open(policy, "w") as f:
+        f.write("tables:\n  b: {privacy: private, clip: {v: [0, 9]}}\n")
+    for sql, monotone in OUTER:
+        out = run("analyze", "--schema", schema, "--policy", policy, "SELECT " + sql)
+        check("monotone", out.get("monotone") == monotone, sql, out)
+        exchange = monotone and "GROUP BY" not in sql
+        check("exchanged", ("substitute" in out["neighbours"]) == exchange, sql, out["neighbours"])
+
+
 # --- refusals, before any data are opened
 
 REFUSED = [
@@ -199,6 +231,7 @@ def release(tmp):
 with tempfile.TemporaryDirectory() as folder:
     counterexamples(folder)
     refusals(folder)
+    outer_joins(folder)
     rules(folder)
     release(folder)
 if os.environ.get("DPC_DATA"):

@@ -134,6 +134,29 @@ GOLDEN = [
 ]
 
 
+# Trees over the same rows: count, L, S.
+TREES = [
+    ("SELECT COUNT(*) FROM customer WHERE NOT EXISTS (SELECT 1 FROM orders WHERE o_custkey = c_custkey)", 1000, [1, 1], 1),
+    ("SELECT COUNT(*) FROM customer WHERE NOT EXISTS (SELECT 1 FROM orders JOIN lineitem ON l_orderkey = o_orderkey"
+     " WHERE o_custkey = c_custkey AND l_quantity = 50)", 1632, [1, 1], 1),
+    ("SELECT COUNT(*) FROM orders LEFT JOIN lineitem ON l_orderkey = o_orderkey", 119652, [8, 9, 10, 11], 8.187308),
+    ("SELECT COUNT(*) FROM customer LEFT JOIN orders ON o_custkey = c_custkey", 31000, [33, 34, 35, 36], 33),
+    ("SELECT COUNT(*) FROM lineitem WHERE NOT EXISTS (SELECT 1 FROM supplier WHERE s_suppkey = l_suppkey AND s_nationkey = 7)",
+     116031, [659, 660, 661], 659),
+    ("SELECT COUNT(*) FROM (SELECT o_custkey FROM orders GROUP BY o_custkey HAVING COUNT(*) >= 3) g", 2000, [1, 1], 1),
+    ("SELECT COUNT(*) FROM (SELECT o_custkey FROM orders GROUP BY o_custkey HAVING COUNT(*) = 10) g", 112, [1, 1], 1),
+]
+
+
+def golden_trees(data, policy):
+    for sql, count, first, value in TREES:
+        out = run("sensitivity", "--db", data, "--policy", policy, "--beta", "0.1", sql)
+        check(sql, out.get("count") == count and out["residual"]["ls_hat"][:len(first)] == first
+              and abs(out["residual"]["value"] - value) < 1e-5, out)
+    out = run("sensitivity", "--db", data, "--policy", policy, "--neighbours", "change-one", TREES[-1][0])
+    check("exchanged rows", out["residual"]["value"] == 2, out)
+
+
 def golden(folder):
     made = os.path.join(BUILD, "bench", "make-tpch")
     if not os.path.exists(made):
@@ -150,6 +173,7 @@ def golden(folder):
         check(sql, out.get("count") == total and out["residual"]["ls_hat"][:len(first)] == first
               and all(got[k] == v for k, v in residuals.items()), out)
         check(sql, out["residual"]["value"] == first[0], out.get("residual"))
+    golden_trees(data, policy)
 
 
 # --- counterexamples
