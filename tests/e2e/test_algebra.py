@@ -165,7 +165,7 @@ OUTER = [
     ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE b.y > 1 OR a.y = 1", False), ("b.y, COUNT(*) FROM a LEFT JOIN b ON a.x = b.x GROUP BY b.y", False),
     ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.x = a.x AND b.y IS NULL", False),
     ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.x = coalesce(b.y, 1)", False),
-    ("SUM(LEAST(GREATEST(a.w, -2), 9)) FROM a LEFT JOIN b ON a.x = b.x", False), ("COUNT(DISTINCT b.y) FROM a LEFT JOIN b ON a.x = b.x", False),
+    ("SUM(LEAST(GREATEST(a.w, -2), 9)) FROM a LEFT JOIN b ON a.x = b.x", False), ("COUNT(DISTINCT b.y) FROM a LEFT JOIN b ON a.x = b.x", True),
     ("SUM(COALESCE(b.v, 9)) FROM a LEFT JOIN b ON a.x = b.x", False), ("COUNT(*) FROM (SELECT DISTINCT a.x, b.y FROM a LEFT JOIN b ON a.x = b.x) u", False),
     ("COUNT(*) FROM a LEFT JOIN b ON a.x = b.x WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.x = a.x)", False),
     ("COUNT(*) FROM a FULL JOIN b ON a.x = b.x LEFT JOIN c ON c.x = a.x", False),
