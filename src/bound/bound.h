@@ -42,6 +42,10 @@ struct bound {
     /* A tree's parts, chased; none of a conjunctive query. */
     struct tree_part *parts;
     size_t n_parts;
+    /* Where answers weigh the number of their ids: the same change by another
+     * count; the smaller of both holds. */
+    struct tree_part *other_parts;
+    size_t n_other;
     bool monotone; /* no row of a private table takes answers away */
     /* Every private table has one sign: exchanging a row of it changes a
      * number by no more than inserting or deleting one. */

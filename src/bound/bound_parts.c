@@ -88,6 +88,7 @@ static enum status list_relations(struct bound_parts *s, struct err *err)
 {
     const struct schema *sc = s->root->schema;
     struct bound *b = s->out;
+    b->n_relations = 0;
     b->relations = NEWS(s->a, struct bound_relation, sc->tables.n + 1);
     if (!b->relations)
         return err_nomem(err);
@@ -103,19 +104,49 @@ static enum status list_relations(struct bound_parts *s, struct err *err)
     return OK;
 }
 
+static enum status bound_list(struct bound_parts *s, bool keys,
+                              struct tree_part **out, size_t *out_n,
+                              struct err *err)
+{
+    size_t n, kept = 0;
+    TRY(tree_parts_of(s->a, s->tree, keys, out, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        bool keep;
+        TRY(bound_part(s, &(*out)[i], &keep, err));
+        if (keep)
+            (*out)[kept++] = (*out)[i];
+    }
+    *out_n = kept;
+    return OK;
+}
+
+static u128 smaller(u128 x, u128 y)
+{
+    return x < y ? x : y;
+}
+
+/* Both counts bound the same change. */
+static enum status bound_other(struct bound_parts *s, struct err *err)
+{
+    struct bound *b = s->out;
+    struct bound_relation *ids = b->relations;
+    TRY(list_relations(s, err));
+    TRY(bound_list(s, true, &b->other_parts, &b->n_other, err));
+    for (size_t i = 0; i < b->n_relations; i++) {
+        b->relations[i].gain = smaller(b->relations[i].gain, ids[i].gain);
+        b->relations[i].loss = smaller(b->relations[i].loss, ids[i].loss);
+    }
+    return OK;
+}
+
 static enum status bound_parts(struct bound_parts *s, struct err *err)
 {
     struct bound *b = s->out;
-    size_t n, kept = 0;
-    TRY(tree_parts(s->a, s->tree, &b->parts, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        bool keep;
-        TRY(bound_part(s, &b->parts[i], &keep, err));
-        if (keep)
-            b->parts[kept++] = b->parts[i];
-    }
-    b->n_parts = kept;
-    return OK;
+    bool ids = tree_adds_ids(s->tree);
+    TRY(bound_list(s, !ids, &b->parts, &b->n_parts, err));
+    return ids && s->tree->branches[0]->nodes.p[0].cap != UINT32_MAX
+               ? bound_other(s, err)
+               : OK;
 }
 
 /* PRIVACY: from the chased tree, never from numbers. */

@@ -53,6 +53,12 @@ void secret_scale_copy(struct secret_scale *s, const struct secret_scale *v)
     mpq_set(s->sealed_->v, v->sealed_->v);
 }
 
+void secret_scale_least(struct secret_scale *s, const struct secret_scale *v)
+{
+    if (mpq_cmp(v->sealed_->v, s->sealed_->v) < 0)
+        mpq_set(s->sealed_->v, v->sealed_->v);
+}
+
 void secret_scale_of_count(const struct secret_count *s, mpz_t out)
 {
     u128 v = secret_count_open(s);

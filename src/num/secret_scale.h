@@ -25,6 +25,8 @@ void secret_scale_init(struct secret_scale *s);
 void secret_scale_fini(struct secret_scale *s); /* wipes */
 void secret_scale_set(struct secret_scale *s, mpq_srcptr v);
 void secret_scale_copy(struct secret_scale *s, const struct secret_scale *v);
+/* The smaller of both. */
+void secret_scale_least(struct secret_scale *s, const struct secret_scale *v);
 void secret_scale_set_count(struct secret_scale *s,
                             const struct secret_count *v);
 

@@ -482,10 +482,12 @@ static enum status write_having(struct branch_sql *s)
     size_t outs = s->t->b.outs.n;
     sb_cstr(s->b, "SELECT ");
     for (size_t i = 0; i < outs; i++)
-        sb_printf(s->b, "%so%zu", i ? ", " : "", i);
-    sb_cstr(s->b, outs ? " FROM (SELECT DISTINCT "
-                       : "1 AS one FROM (SELECT "
-                         "DISTINCT ");
+        sb_printf(s->b, "o%zu, ", i);
+    if (n->cap == UINT32_MAX)
+        sb_cstr(s->b, "count(*) AS m");
+    else
+        sb_printf(s->b, "least(count(*), %u) AS m", n->cap);
+    sb_cstr(s->b, " FROM (SELECT DISTINCT ");
     TRY(write_outs(s));
     sb_cstr(s->b, outs && n->ids.n ? ", " : "");
     TRY(write_terms(s, 0, n->ids.p, n->ids.n, "i"));

@@ -104,8 +104,12 @@ static enum status one_tag(struct tree_sql *x, size_t first)
     for (uint32_t i = 0; i < n_group; i++)
         sb_printf(x->b, "o%u AS g%u, ", i, i);
     sb_cstr(x->b, minus ? "0::numeric AS p, " : "");
-    sb_cstr(x->b, t->b.weight.on ? "sum(" : "count(");
-    TRY(write_weight(x, t));
+    bool capped = t->nodes.p[0].cap;
+    sb_cstr(x->b, t->b.weight.on || capped ? "sum(" : "count(");
+    if (capped)
+        sb_char(x->b, 'm');
+    else
+        TRY(write_weight(x, t));
     sb_cstr(x->b,
             minus ? ")::numeric AS m" : ")::numeric AS p, 0::numeric AS m");
     sb_cstr(x->b, " FROM (");

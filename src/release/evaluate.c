@@ -204,6 +204,8 @@ static enum status try_tree(struct count *q, struct evaluated *e,
     struct pushdown_tree_ask ask = {0};
     for (size_t i = 0; i < q->bound.n_parts; i++)
         TRY(try_counter(q->p, e, q->bound.parts[i].path, err));
+    for (size_t i = 0; i < q->bound.n_other; i++)
+        TRY(try_counter(q->p, e, q->bound.other_parts[i].path, err));
     return pushdown_tree(q->p->source, q->tree, &ask, NULL, err);
 }
 
@@ -341,35 +343,64 @@ enum status evaluate_prepare(struct count *q, const struct engine *e,
 }
 
 /* One engine for each part, all open at once. */
-static enum status sens_of_tree(struct count *q, const struct engine *e,
-                                const struct sens_options *opt,
-                                struct sens *out, struct err *err)
+static enum status sens_of_parts(struct count *q, struct evaluated *data,
+                                 const struct tree_part *list, size_t n,
+                                 const struct sens_options *opt,
+                                 struct sens *out, struct err *err)
 {
-    size_t n = q->bound.n_parts, open = 0;
-    struct sens_options o = *opt;
+    size_t open = 0;
     struct engine *parts = NEWS(&q->p->arena, struct engine, n + 1);
     struct sens_counter *counters =
         NEWS(&q->p->arena, struct sens_counter, n + 1);
     if (!parts || !counters)
         return err_nomem(err);
-    struct fragile_job job = {q, e->data};
-    struct sens_fragile fragile = {&job, evaluate_fragile};
-    o.fragile = e->data->sql ? NULL : &fragile;
-    o.both_signs = q->query->n_group || q->p->schema.neighbours == CHANGE_ONE;
     enum status st = OK;
     for (; st == OK && open < n; open++) {
-        st = evaluate_open(q->p, e->data, q->bound.parts[open].path,
-                           &parts[open], err);
+        st = evaluate_open(q->p, data, list[open].path, &parts[open], err);
         if (st == OK)
             counters[open] = parts[open].counter
                                  ? database(&parts[open])
                                  : sens_engine(parts[open].join);
     }
     if (st == OK)
-        st = sens_compute_parts(&q->p->arena, q->bound.parts, n, counters, &o,
-                                out, err);
+        st = sens_compute_parts(&q->p->arena, list, n, counters, opt, out, err);
     while (open-- > 0)
         engine_close(&parts[open]);
+    return st;
+}
+
+/* PRIVACY: two smooth bounds of one change: the smaller of both is one. */
+static void take_smaller(struct sens *s, struct sens *other)
+{
+    if (other->value < s->value) {
+        struct sens t = *s;
+        *s = *other;
+        *other = t;
+    }
+    secret_scale_least(&s->s, &other->s);
+    secret_scale_least(&s->second, &other->second);
+}
+
+static enum status sens_of_tree(struct count *q, const struct engine *e,
+                                const struct sens_options *opt,
+                                struct sens *out, struct err *err)
+{
+    const struct bound *b = &q->bound;
+    struct sens_options o = *opt;
+    struct fragile_job job = {q, e->data};
+    struct sens_fragile fragile = {&job, evaluate_fragile};
+    struct sens other = {0};
+    o.fragile = e->data->sql ? NULL : &fragile;
+    o.both_signs = q->query->n_group || q->p->schema.neighbours == CHANGE_ONE;
+    TRY(sens_of_parts(q, e->data, b->parts, b->n_parts, &o, out, err));
+    if (!b->n_other)
+        return OK;
+    o.fragile = NULL;
+    enum status st =
+        sens_of_parts(q, e->data, b->other_parts, b->n_other, &o, &other, err);
+    if (st == OK)
+        take_smaller(out, &other);
+    sens_fini(&other);
     return st;
 }
 

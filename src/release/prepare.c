@@ -604,8 +604,11 @@ static enum status check_room(const struct ctree *t, struct err *err)
 
 static enum status check_parts(const struct count *q, struct err *err)
 {
-    for (size_t i = 0; i < q->bound.n_parts; i++) {
-        if (!cq_check(q->bound.parts[i].path))
+    for (size_t i = 0; i < q->bound.n_parts + q->bound.n_other; i++) {
+        const struct tree_part *p =
+            i < q->bound.n_parts ? &q->bound.parts[i]
+                                 : &q->bound.other_parts[i - q->bound.n_parts];
+        if (!cq_check(p->path))
             continue;
         err_set(err, E_UNSUPPORTED,
                 "a join of a table with itself on a UNIQUE column that may be "

@@ -286,6 +286,15 @@ static enum status visit_key(void *ctx, const struct value *key, u128 count,
     return good ? visit_good(r, v->node, key, count, err) : OK;
 }
 
+/* Of an answer with so many ids. */
+static u128 answer_weight(const struct tree_run *r, const struct tree_group *g)
+{
+    uint32_t cap = r->t->nodes.p[0].cap;
+    if (!cap)
+        return weight_of(r, g->key);
+    return g->n > cap && cap != UINT32_MAX ? cap : g->n;
+}
+
 /* The answers whose number of ids is one that is asked for. */
 static enum status keep_answers(struct tree_run *r, struct err *err)
 {
@@ -297,7 +306,7 @@ static enum status keep_answers(struct tree_run *r, struct err *err)
             continue;
         TRY(is_first(r, r->answers, g->key, r->ids.n_cols, 1, &first, err));
         if (first)
-            TRY(add_group(r, r->tally, g->key, weight_of(r, g->key), err));
+            TRY(add_group(r, r->tally, g->key, answer_weight(r, g), err));
     }
     return OK;
 }

@@ -168,6 +168,48 @@ enum status lower_number(struct lower *l, struct scope *sc, const json_t *e,
     return ask_number(l, c->group, c->call, r, get_location(e));
 }
 
+/* LEAST(n, 5), GREATEST(n, 0) around it: the number column, and the cap. */
+static const struct rcol *capped_column(struct lower *l, struct scope *sc,
+                                        const json_t *arg, uint32_t *cap)
+{
+    const json_t *m = node_as(arg, "MinMaxExpr"), *args = get(m, "args");
+    *cap = UINT32_MAX;
+    if (!m)
+        return number_column(l, sc, arg);
+    bool least = strcmp(get_text(m, "op"), "IS_LEAST") == 0;
+    for (size_t i = 0; json_array_size(args) == 2 && i < 2; i++) {
+        const json_t *c = node_as(json_array_get(args, 1 - i), "A_Const");
+        json_int_t k = json_integer_value(get(get(c, "ival"), "ival"));
+        if (!c || !get(c, "ival") || k > INT32_MAX || (least && k < 1) ||
+            (!least && k > 1))
+            continue;
+        const struct rcol *col =
+            capped_column(l, sc, json_array_get(args, i), cap);
+        if (least && col && (uint32_t)k < *cap)
+            *cap = (uint32_t)k;
+        return col;
+    }
+    return NULL;
+}
+
+/* SUM over the numbers of the groups: each answer weighs its number. */
+enum status lower_number_sum(struct lower *l, struct scope *sc,
+                             const json_t *call, bool *done)
+{
+    static const struct count_range any = {1, THRESHOLD_ANY, false};
+    const json_t *arg = json_array_get(get(call, "args"), 0);
+    uint32_t cap;
+    const struct rcol *c = capped_column(l, sc, arg, &cap);
+    *done = c && !get_flag(call, "agg_distinct");
+    if (!*done)
+        return OK;
+    if (c->group->node || get(call, "agg_filter"))
+        return refuse_number(l, node_location(arg));
+    TRY(ask_number(l, c->group, c->call, any, node_location(arg)));
+    l->t.nodes.p[0].cap = cap;
+    return sql_count_rows(l);
+}
+
 /* --- keys and columns --- */
 
 static enum status key_column(struct lower *l, struct sql_group *g,

@@ -282,6 +282,9 @@ enum status sql_count_rows(struct lower *l);
 /* Only rows in which it is not NULL. */
 enum status sql_require_value(struct lower *l, struct expr *e, long at);
 /* sum.c: SUM, and the two numbers of an AVG. */
+/* SUM(LEAST(n, 5)) where n counts the rows of a group; *done: it was one. */
+enum status lower_number_sum(struct lower *l, struct scope *sc,
+                             const json_t *call, bool *done) WARN_UNUSED;
 enum status lower_sum(struct lower *l, struct scope *sc, const json_t *call);
 enum status lower_average(struct lower *l, struct scope *sc, const json_t *call,
                           bool number);

@@ -438,7 +438,10 @@ enum status lower_sum(struct lower *l, struct scope *sc, const json_t *call)
     struct expr *e;
     struct cq_weight w;
     long at;
-    bool distinct = get_flag(call, "agg_distinct");
+    bool distinct = get_flag(call, "agg_distinct"), done;
+    TRY(lower_number_sum(l, sc, call, &done));
+    if (done)
+        return OK;
     TRY(lower_argument(l, sc, call, false, &e, &at));
     TRY(read_range(l, e, at, &w));
     if (distinct && e->op != X_CONST) {

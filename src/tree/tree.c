@@ -103,7 +103,7 @@ enum status tree_require(struct arena *a, struct tree_branch *t,
 
 bool tree_counts(const struct tree_node *n)
 {
-    return n->at_least > 1 || n->at_most;
+    return n->at_least > 1 || n->at_most || n->cap;
 }
 
 bool tree_keeps(const struct tree_node *root, uint64_t n)

@@ -43,6 +43,8 @@ struct tree_node {
     uint32_t at_least; /* extensions that satisfy it; 1 for EXISTS */
     uint32_t at_most;  /* of the root alone: an answer has at least one and at
                           most so many; 0: any number */
+    uint32_t cap;      /* of the root alone: an answer weighs the number of its
+                          ids, at most so many; 0: each counts once */
     bool outside;      /* of the root: not from at_least to at_most, but one */
     bool unsat;        /* its body never holds */
     bool absent; /* the partners of an outer join that there are none of */
@@ -134,7 +136,16 @@ struct tree_part {
     bool fragile; /* set by bound: what is lost already may be left out */
 };
 
-/* The parts of all branches; paths are not chased yet. */
+/* Where an answer weighs the number of its ids: does each id change the sum by
+ * one at most? Then the ids may be bounded in place of the answers. */
+bool tree_adds_ids(const struct ctree *t);
+/* The parts of all branches; paths are not chased yet. Where answers weigh the
+ * number of their ids: of the ids, or (`keys`) of answers of the largest
+ * weight. */
+enum status tree_parts_of(struct arena *a, const struct ctree *t, bool keys,
+                          struct tree_part **out, size_t *n,
+                          struct err *err) WARN_UNUSED;
+/* The same, of ids if they may be. */
 enum status tree_parts(struct arena *a, const struct ctree *t,
                        struct tree_part **out, size_t *n,
                        struct err *err) WARN_UNUSED;

@@ -87,9 +87,30 @@ static void mark_path(const struct tree_branch *t, uint32_t node, bool *in,
     }
 }
 
-enum status tree_path(struct arena *a, const struct tree_branch *t,
-                      uint32_t node, struct cq **out, aset *own,
-                      struct err *err)
+/* What the outputs of a path are, where answers weigh the number of ids. */
+enum path_view { AS_ANSWERS, AS_IDS, AS_WEIGHED };
+
+/* AS_WEIGHED: each answer weighs as much as one may. */
+static enum status view_outs(const struct tree_branch *t, enum path_view view,
+                             struct cq_builder *b, struct err *err)
+{
+    const struct tree_node *root = &t->nodes.p[0];
+    struct value most = value_int(root->cap);
+    struct term k = {.kind = TERM_CONST};
+    for (size_t i = 0; view == AS_IDS && i < root->ids.n; i++)
+        if (!VEC_PUSH(b->arena, &b->outs, root->ids.p[i]))
+            return err_nomem(err);
+    if (view != AS_WEIGHED)
+        return OK;
+    TRY(cqb_const(b, &most, &k.id, err));
+    b->weight = (struct cq_weight){
+        .on = true, .out = (uint32_t)b->outs.n, .lo = 0, .hi = root->cap};
+    return VEC_PUSH(b->arena, &b->outs, k) ? OK : err_nomem(err);
+}
+
+static enum status path_as(struct arena *a, const struct tree_branch *t,
+                           uint32_t node, enum path_view view, struct cq **out,
+                           aset *own, struct err *err)
 {
     bool in[TREE_MAX_NODES] = {0};
     struct cq_builder b;
@@ -106,6 +127,7 @@ enum status tree_path(struct arena *a, const struct tree_branch *t,
     b.tidy_outs = t->b.tidy_outs;
     b.weight = t->b.weight;
     b.unsat = unsat;
+    TRY(view_outs(t, view, &b, err));
     TRY(cq_finish(&b, out, err));
     /* An own atom that has become one of an ancestor's lies in the old rows
      * whenever the ancestor's does: it is not the new one. */
@@ -121,6 +143,13 @@ enum status tree_path(struct arena *a, const struct tree_branch *t,
     }
     *own = mine & ~above;
     return OK;
+}
+
+enum status tree_path(struct arena *a, const struct tree_branch *t,
+                      uint32_t node, struct cq **out, aset *own,
+                      struct err *err)
+{
+    return path_as(a, t, node, AS_ANSWERS, out, own, err);
 }
 
 /* --- parts ----------------------------------------------------------------
@@ -207,8 +236,31 @@ bool tree_is_outer_join(const struct ctree *t)
     return true;
 }
 
+/* PRIVACY: min(m, cap) moves by no more than m; a jump from nothing to several
+ * (HAVING COUNT(*) >= 3) does not. */
+bool tree_adds_ids(const struct ctree *t)
+{
+    for (size_t i = 0; i < t->n_branches; i++) {
+        const struct tree_node *root = &t->branches[i]->nodes.p[0];
+        if (!root->cap || root->at_least > 1 || root->at_most || root->outside)
+            return false;
+    }
+    return true;
+}
+
 enum status tree_parts(struct arena *a, const struct ctree *t,
                        struct tree_part **out, size_t *n, struct err *err)
+{
+    return tree_parts_of(a, t, !tree_adds_ids(t), out, n, err);
+}
+
+static enum path_view view_of(const struct tree_branch *t, bool keys)
+{
+    return !t->nodes.p[0].cap ? AS_ANSWERS : keys ? AS_WEIGHED : AS_IDS;
+}
+
+enum status tree_parts_of(struct arena *a, const struct ctree *t, bool keys,
+                          struct tree_part **out, size_t *n, struct err *err)
 {
     VEC(struct tree_part) parts = {0};
     bool outer = tree_is_outer_join(t);
@@ -225,7 +277,8 @@ enum status tree_parts(struct arena *a, const struct ctree *t,
             struct cq *path;
             if (!sign || (outer && t->branches[i]->nodes.p[v].absent))
                 continue;
-            TRY(tree_path(a, t->branches[i], v, &path, &p.own, err));
+            TRY(path_as(a, t->branches[i], v, view_of(t->branches[i], keys),
+                        &path, &p.own, err));
             p.path = path;
             if (!path->unsat && !VEC_PUSH(a, &parts, p))
                 return err_nomem(err);

@@ -75,6 +75,10 @@ static void print_number(struct sb *b, const struct tree_branch *t,
         sb_printf(b, "at least %u ", n->at_least);
     if (n->at_most)
         sb_printf(b, "at most %u ", n->at_most);
+    if (n->cap == UINT32_MAX)
+        sb_cstr(b, "each ");
+    else if (n->cap)
+        sb_printf(b, "each up to %u ", n->cap);
     sb_char(b, '(');
     for (size_t i = 0; i < n->ids.n; i++) {
         sb_cstr(b, i ? ", " : "");

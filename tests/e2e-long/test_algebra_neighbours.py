@@ -66,6 +66,10 @@ def grouped(rng):
     t = rng.choice(["a", "b", "c", "a JOIN b ON a.x = b.x"])
     key = "a.x" if "JOIN" in t else "x"
     test = rng.choice(["COUNT(*) >= 2", "COUNT(*) = 1", "COUNT(*) < 3", f"COUNT(DISTINCT {'b.z' if 'JOIN' in t else 's' if t != 'c' else 'y'}) >= 2"])
+    if rng.random() < 0.5:
+        cap, having = rng.choice([1, 2, 3]), rng.choice(["", "", " HAVING COUNT(*) >= 2"])
+        groups = f"(SELECT {key} AS k, COUNT(*) AS n FROM {t} GROUP BY {key}{having}) AS g"
+        return f"SELECT SUM(LEAST(n, {cap})) FROM {groups}", f"SELECT COALESCE(SUM(MIN(n, {cap})), 0) FROM {groups}"
     return (f"SELECT COUNT(*) FROM (SELECT {key} FROM {t} GROUP BY {key} HAVING {test}) AS g",) * 2
 
 

@@ -146,6 +146,7 @@ TREES = [
     ("SELECT COUNT(*) FROM (SELECT o_custkey FROM orders GROUP BY o_custkey HAVING COUNT(*) >= 3) g", 2000, [1, 1], 1),
     ("SELECT COUNT(*) FROM (SELECT o_custkey FROM orders GROUP BY o_custkey HAVING COUNT(*) = 10) g", 112, [1, 1], 1),
 ]
+CAPPED = "SELECT SUM(LEAST(c, 5)) FROM (SELECT o_custkey, COUNT(*) AS c FROM orders GROUP BY o_custkey) g"
 
 
 def golden_trees(data, policy):
@@ -153,6 +154,8 @@ def golden_trees(data, policy):
         out = run("sensitivity", "--db", data, "--policy", policy, "--beta", "0.1", sql)
         check(sql, out.get("count") == count and out["residual"]["ls_hat"][:len(first)] == first
               and abs(out["residual"]["value"] - value) < 1e-5, out)
+    out = run("sensitivity", "--db", data, "--policy", policy, CAPPED)
+    check(CAPPED, out.get("count") == 10000 and out["residual"]["value"] == 1, out)
     out = run("sensitivity", "--db", data, "--policy", policy, "--neighbours", "change-one", TREES[-1][0])
     check("exchanged rows", out["residual"]["value"] == 2, out)
 
