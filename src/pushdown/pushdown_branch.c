@@ -90,7 +90,7 @@ static enum status write_term(struct branch_sql *s, struct term t,
 {
     if (t.kind == TERM_CONST) {
         *type = s->view.consts[t.id].type;
-        return sqlgen_const(&s->view.consts[t.id], s->b, s->err);
+        return sqlgen_const(&s->sql, &s->view.consts[t.id], s->b, s->err);
     }
     s->atom = UINT32_MAX;
     if (holder_of(s, s->node, t.id, type) == UINT32_MAX)
@@ -173,7 +173,8 @@ static enum status write_equal(struct branch_sql *s, uint32_t atom,
     TRY(sqlgen_column(&s->sql, atom, col, s->b, s->err));
     sb_cstr(s->b, " = ");
     if (at->args[col].kind == TERM_CONST)
-        return sqlgen_const(&s->view.consts[at->args[col].id], s->b, s->err);
+        return sqlgen_const(&s->sql, &s->view.consts[at->args[col].id], s->b,
+                            s->err);
     return sqlgen_var(&s->sql, atom, at->args[col].id, s->b, s->err);
 }
 

@@ -146,6 +146,7 @@ static enum status write_tree(struct tree_sql *x)
  */
 
 struct tree_asking {
+    struct sqlgen sql;
     struct tree_sql x;
     struct str tree;
     const struct value *keys;
@@ -213,7 +214,7 @@ static enum status write_keys(struct tree_asking *s, size_t like, size_t *n)
             if (v->is_null)
                 continue;
             sb_cstr(b, ", ");
-            TRY(sqlgen_const(v, b, s->x.err));
+            TRY(sqlgen_const(&s->sql, v, b, s->x.err));
         }
         sb_char(b, ')');
     }
@@ -328,6 +329,8 @@ enum status pushdown_tree(struct source *src, const struct ctree *t,
                             .progress = ask->progress,
                             .out = out};
     size_t n = s.n_cols ? ask->n_keys : 1;
+    if (src->pg)
+        pg_sqlgen(src, NULL, &s.sql);
     for (size_t i = 0; out && i < n; i++)
         out[i] = secret_count_of(0);
     arena_init(&a, src->mem);
