@@ -8,15 +8,15 @@
 
 #include "base/str.h"
 
-static void mutated_cstr(struct sb *b, const char *text)
+static struct str mutated(const char *text)
 {
-    sb_cstr(b, strcmp(text, "(a1.w - COALESCE(m.w, 0)) AS w")
-                   ? text
-                   : "(LEAST(a1.w, 3) - COALESCE(LEAST(m.w, 3), 0)) AS w");
+    return str_of(strcmp(text, "(a1.w - COALESCE(m.w, 0))")
+                      ? text
+                      : "(LEAST(a1.w, 3) - COALESCE(LEAST(m.w, 3), 0))");
 }
-#define sb_cstr mutated_cstr
+#undef STR
+#define STR(text) mutated(text)
 #include "pushdown/pushdown_step.c"
-#undef sb_cstr
 
 #include <setjmp.h>
 #include <stdarg.h>
