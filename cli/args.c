@@ -52,6 +52,13 @@ static const struct command *find_command(int argc, char **argv, int *used,
     return NULL;
 }
 
+/* Is what it gives a table? */
+static bool has_rows(const struct command *c)
+{
+    return !c->run || !strcmp(c->name, "release") || !strcmp(c->name, "ask") ||
+           (c->sub && !strcmp(c->sub, "history"));
+}
+
 /* Options that the program itself takes; false: one of the library's. */
 static bool own_option(const dpc_option *o, const char *value,
                        struct invocation *inv, int *status)
@@ -66,15 +73,17 @@ static bool own_option(const dpc_option *o, const char *value,
     } else if (!strcmp(o->name, "check-config")) {
         inv->check_config = true;
     } else if (!strcmp(o->name, "format")) {
-        bool shell = !inv->command->run;
+        bool rows = has_rows(inv->command);
         inv->form = value;
         if (!value ||
             (strcmp(value, "text") && strcmp(value, "json") &&
-             (!shell || (strcmp(value, "csv") && strcmp(value, "markdown")))))
+             (!rows || (strcmp(value, "csv") && strcmp(value, "markdown")))))
             *status = usage_error(inv->json, "unknown format", value,
-                                  shell ? "Choose text, csv, json or markdown."
-                                        : "Choose text or json.");
+                                  rows ? "Choose text, csv, json or markdown."
+                                       : "Choose text or json.");
         inv->format_given = true;
+    } else if (!strcmp(o->name, "plot")) {
+        inv->plot = value;
     } else if (!strcmp(o->name, "keep-going")) {
         inv->keep_going = true;
     } else {
@@ -194,6 +203,23 @@ static int config_first(int *argc, char ***argv, struct invocation *inv)
     return 0;
 }
 
+/* Not found: neither the command, or it has no such second word. */
+static int no_command(const struct invocation *inv, int argc, char **argv,
+                      bool partly)
+{
+    char what[80], meant[80];
+    if (!partly)
+        return unknown(inv, "unknown command", argv[1], "",
+                       nearest_command(argv[1]));
+    if (argc < 3 || argv[2][0] == '-')
+        return unknown(inv, "this command needs a second word:", argv[1], "",
+                       NULL);
+    const char *sub = nearest_sub(argv[1], argv[2]);
+    snprintf(what, sizeof what, "%.30s %.40s", argv[1], argv[2]);
+    snprintf(meant, sizeof meant, "%.30s %.40s", argv[1], sub ? sub : "");
+    return unknown(inv, "unknown command", what, "", sub ? meant : NULL);
+}
+
 int args_read(int argc, char **argv, struct invocation *inv)
 {
     int used = 2;
@@ -225,10 +251,7 @@ int args_read(int argc, char **argv, struct invocation *inv)
         return 0;
     }
     if (!inv->command)
-        return unknown(inv,
-                       partly ? "this command needs a second word:"
-                              : "unknown command",
-                       argv[1], "", partly ? NULL : nearest_command(argv[1]));
+        return no_command(inv, argc, argv, partly);
     int status = rest(argc, argv, used, seen, inv);
     /* a service has a configuration of its own kind */
     bool done = status || inv->wants_help || program_is(inv->command);

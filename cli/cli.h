@@ -46,6 +46,7 @@ struct invocation {
     const char *query_file; /* NULL: none */
     const char *form;       /* --format as given; NULL: not */
     const char *config;     /* NULL: none given */
+    const char *plot;       /* file of a picture; NULL: none */
     bool json, format_given, keep_going, check_config;
     bool wants_help, wants_version, owner_flag;
     struct setting settings[MAX_SETTINGS]; /* in the order given */
@@ -80,8 +81,13 @@ void help_command(FILE *to, const struct command *c);
 
 /* terminal.c: a text for people. */
 void terminal_print(FILE *to, const char *text);
+/* plot.c: the file, made before anything is asked; NULL and a message. */
+FILE *plot_open(const char *path, bool json);
+/* The rows of a release; false: they could not be written. */
+bool plot_draw(FILE *to, const dpc_result *r, const char *query);
 /* nearest.c: what was meant, perhaps; NULL: nothing is near. */
 const char *nearest_command(const char *asked);
+const char *nearest_sub(const char *name, const char *asked);
 const char *nearest_option(const char *asked);
 
 /* A problem with the command line itself. Returns DPC_USAGE. */

@@ -139,10 +139,13 @@ static char *read_query(const char *path, bool json)
     return text;
 }
 
-static int print_result(const dpc_result *r, bool json)
+static int print_result(const dpc_result *r, const struct invocation *inv)
 {
-    if (json)
+    enum shell_form form = FORM_TABLE;
+    if (inv->json)
         puts(dpc_result_json(r));
+    else if (inv->form && shell_form_of(inv->form, &form) && form != FORM_TABLE)
+        shell_print(stdout, form, r);
     else
         terminal_print(stdout, dpc_result_text(r));
     if (fflush(stdout) || ferror(stdout)) {
@@ -207,8 +210,13 @@ static int ask(struct invocation *inv, const char *query)
     dpc_result *r = NULL;
     dpc_error *e = NULL;
     bool json = inv->json;
+    FILE *picture = inv->plot ? plot_open(inv->plot, json) : NULL;
+    if (inv->plot && !picture)
+        return DPC_USAGE;
     dpc_status st = make_objects(inv, query, &e);
     if (!st) {
+        if (picture)
+            dpc_question_error_columns(inv->asked, 1);
         if (c->owner || inv->owner_flag)
             fputs("dpcount: these numbers are private; do not pass them on\n",
                   stderr);
@@ -221,7 +229,11 @@ static int ask(struct invocation *inv, const char *query)
     bool show = c->owner || !inv->query_file;
     if (st && !r)
         print_error(e, show ? query : NULL, json);
-    int written = r ? print_result(r, json) : 0;
+    int written = r ? print_result(r, inv) : 0;
+    if (picture && (st || !plot_draw(picture, r, query)) && !st)
+        written = usage_error(json, "could not write", inv->plot, "");
+    if (picture)
+        fclose(picture);
     dpc_result_free(r);
     dpc_error_free(e);
     dpc_question_free(inv->asked);

@@ -50,6 +50,16 @@ const char *nearest_command(const char *asked)
     return best;
 }
 
+const char *nearest_sub(const char *name, const char *asked)
+{
+    unsigned least = MOST_CHANGES + 1;
+    const char *best = NULL;
+    for (size_t i = 0; i < n_commands; i++)
+        if (commands[i].sub && !strcmp(commands[i].name, name))
+            consider(asked, commands[i].sub, &least, &best);
+    return best;
+}
+
 const char *nearest_option(const char *asked)
 {
     unsigned least = MOST_CHANGES + 1;

@@ -165,7 +165,8 @@ static void print_foot(FILE *to, const dpc_result *r)
 
 void shell_print(FILE *to, enum shell_form form, const dpc_result *r)
 {
-    if (form == FORM_JSON || !dpc_result_columns(r) || !dpc_result_rows(r)) {
+    bool rows = dpc_result_rows(r) || form == FORM_CSV;
+    if (form == FORM_JSON || !dpc_result_columns(r) || !rows) {
         fputs(form == FORM_JSON ? dpc_result_json(r) : dpc_result_text(r), to);
         fputs(form == FORM_JSON ? "\n" : "", to);
     } else if (form == FORM_CSV) {

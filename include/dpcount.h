@@ -154,6 +154,9 @@ DPC_API void dpc_error_free(dpc_error *e);
  *   visible       what else those who ask can see; the guarantee then says so
  *   ledger        the privacy budget
  *   dataset       which budget in the ledger
+ *   since         only charges from then on: 2026-03-01 or '2026-03-01 12:30'
+ *                 (UTC)
+ *   until         only charges up to then, the day or minute included
  *   composition   sum (default) or zcdp
  *   respond-after replies come so long after a question began
  *   ladder        how often respond-after may double
@@ -185,6 +188,7 @@ DPC_API void dpc_error_free(dpc_error *e);
  *   groups        keys of GROUP BY: 'F,M' or 'sex=F,M'; may repeat
  *   param         value of $1, $2, ... in order; may repeat
  *   fresh         pay for a new answer to a question asked before (yes or no)
+ *   explain       say why this mechanism was chosen (yes or no)
  *   stored        answer only what was paid for before; spend nothing (yes or
  *                 no)
  *   dot           a picture of the query for Graphviz (yes or no)
@@ -490,7 +494,8 @@ typedef enum dpc_role {
 } dpc_role;
 
 /* The rows of the SELECT: of a release; quote and describe have the columns
- * and no row; the other calls have neither. */
+ * and no row. Of dpc_budget_history the charges; the other calls have neither.
+ */
 DPC_API size_t dpc_result_columns(const dpc_result *r) DPC_NONNULL(1);
 DPC_API size_t dpc_result_rows(const dpc_result *r) DPC_NONNULL(1);
 /* Its name, NULL beyond the last; type and role may be NULL. */

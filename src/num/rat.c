@@ -144,7 +144,7 @@ struct str mpz_text(struct arena *a, mpz_srcptr v)
     return text ? str_of(mpz_get_str(text, 10, v)) : (struct str){0};
 }
 
-static void print_mpz(struct sb *b, mpz_srcptr v)
+void rat_print_mpz(struct sb *b, mpz_srcptr v)
 {
     struct str text = mpz_text(b->arena, v);
     b->failed = b->failed || !text.p;
@@ -206,10 +206,10 @@ void rat_print(struct sb *b, mpq_srcptr v)
         mpq_clear(scaled);
         return;
     }
-    print_mpz(b, mpq_numref(v));
+    rat_print_mpz(b, mpq_numref(v));
     if (mpz_cmp_ui(mpq_denref(v), 1) != 0) {
         sb_char(b, '/');
-        print_mpz(b, mpq_denref(v));
+        rat_print_mpz(b, mpq_denref(v));
     }
 }
 

@@ -19,6 +19,7 @@ enum status rat_read(struct str text, const char *what, mpq_t out,
 /* The shortest exact decimal if there is one of at most 40 digits, else the
  * fraction "p/q". */
 void rat_print(struct sb *b, mpq_srcptr v);
+void rat_print_mpz(struct sb *b, mpz_srcptr v);
 /* Decimal with `digits` places, rounded up (for amounts spent) or down. */
 void rat_print_decimal(struct sb *b, mpq_srcptr v, unsigned digits, bool up);
 

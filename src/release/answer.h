@@ -118,5 +118,17 @@ void answer_average_json(struct json *j, const struct prepared *p,
 void text_key_lines(struct sb *b, const struct str *keys,
                     const struct str *numbers, size_t n);
 void text_rat(struct sb *b, mpq_srcptr v, bool up);
+/* report_text.c: lines for people. The unit of a sum is its last digit. */
+double answer_unit(const struct count *q);
+void answer_text_price(struct sb *b, const struct price *p);
+void answer_text_public(struct sb *b, const struct count *q,
+                        const struct choice *c);
+void answer_text_error(struct sb *b, const struct count *q,
+                       const struct choice *c, const struct answer *x);
+void answer_text_budget(struct sb *b, const struct budget_view *v);
+/* 1,234,567.89: a number for people, from its digits or with so many of them
+ * behind the point. */
+void text_grouped(struct sb *b, struct str digits);
+void text_number(struct sb *b, double v, int digits);
 
 #endif

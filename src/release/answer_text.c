@@ -126,8 +126,7 @@ static bool is_number(enum type t)
     return t == T_INT || t == T_DEC || t == T_REAL;
 }
 
-/* 1,234,567.89 */
-static void print_grouped(struct sb *b, struct str s)
+void text_grouped(struct sb *b, struct str s)
 {
     size_t sign = s.n && s.p[0] == '-', end = 0;
     while (end < s.n && s.p[end] != '.' && s.p[end] != 'e')
@@ -137,6 +136,15 @@ static void print_grouped(struct sb *b, struct str s)
             sb_char(b, ',');
         sb_char(b, s.p[i]);
     }
+}
+
+void text_number(struct sb *b, double v, int digits)
+{
+    struct sb t;
+    sb_init(&t, b->arena);
+    sb_printf(&t, "%.*f", digits, v);
+    b->failed |= t.failed;
+    text_grouped(b, sb_view(&t));
 }
 
 /* One line whatever a text holds: control characters are shown as dots. */
@@ -163,7 +171,7 @@ static struct str cell_text(struct arena *a, const struct answer_table *t,
         value_plain(&plain, v);
     bool count = e->op == X_VAR && e->var >= t->n_keys;
     if (is_number(v->type) && (count || e->op != X_VAR))
-        print_grouped(&b, sb_view(&plain));
+        text_grouped(&b, sb_view(&plain));
     else
         print_line(&b, sb_view(&plain));
     if (e->op != X_VAR && error > 0 && !v->is_null)

@@ -12,7 +12,7 @@ void counts_begin(struct counts_out *w, size_t n, struct result *out)
     json_begin(&w->json, '[');
 }
 
-void counts_next(struct counts_out *w)
+void counts_next(struct counts_out *w, struct str label)
 {
     w->i++;
     if (!w->several)
@@ -20,8 +20,10 @@ void counts_next(struct counts_out *w)
     if (w->i > 1)
         json_end(&w->json, '}');
     json_begin(&w->json, '{');
-    sb_printf(w->text, "%scount %zu of %zu\n", w->i > 1 ? "\n" : "", w->i,
-              w->n);
+    sb_printf(w->text, "%scount %zu of %zu", w->i > 1 ? "\n" : "", w->i, w->n);
+    if (label.n && !str_is(label, "count"))
+        sb_printf(w->text, ": %.*s", PSTR(label));
+    sb_char(w->text, '\n');
 }
 
 void counts_list_end(struct counts_out *w)

@@ -18,7 +18,7 @@ struct counts_out {
 
 void counts_begin(struct counts_out *w, size_t n, struct result *out);
 /* Before the members of each count. */
-void counts_next(struct counts_out *w);
+void counts_next(struct counts_out *w, struct str label);
 /* After the last one: members of the whole may follow. */
 void counts_list_end(struct counts_out *w);
 void counts_end(struct counts_out *w);

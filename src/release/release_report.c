@@ -140,19 +140,6 @@ static void json_price(struct json *j, const struct price *p)
     json_rat(j, p->delta, true);
 }
 
-static void text_price(struct sb *b, const struct price *p)
-{
-    if (mpq_sgn(p->rho)) {
-        sb_cstr(b, "rho ");
-        text_rat(b, p->rho, true);
-        return;
-    }
-    sb_cstr(b, "epsilon ");
-    text_rat(b, p->epsilon, true);
-    sb_cstr(b, ", delta ");
-    text_rat(b, p->delta, true);
-}
-
 /* What n counts cost together. */
 static void total_add(struct price *sum, const struct price *p)
 {
@@ -166,24 +153,10 @@ static void total_end(struct counts_out *w, struct price *sum)
     json_price(&w->json, sum);
     if (w->several) {
         sb_cstr(w->text, "\nprice in all  ");
-        text_price(w->text, sum);
+        answer_text_price(w->text, sum);
         sb_printf(w->text, " for %zu counts, charged together\n", w->n);
     }
     price_fini(sum);
-}
-
-static void text_public(struct sb *b, const struct choice *c)
-{
-    sb_printf(b, "guarantee   %.*s\n", PSTR(c->guarantee));
-    if (c->exact)
-        return;
-    sb_cstr(b, "price       ");
-    text_price(b, &c->price);
-    sb_printf(b, "\nmechanism   %s%s. %.*s\n", choice_mechanism(c),
-              c->elected        ? ""
-              : c->noise.smooth ? " on the residual sensitivity"
-                                : " on the global sensitivity",
-              PSTR(c->reason));
 }
 
 /* --- release -------------------------------------------------------------- */
@@ -192,12 +165,6 @@ static size_t group_count(const struct group_keys *k, const struct answer *x)
 {
     size_t n = k->found ? x->keys.n : k->n;
     return n < x->numbers.n ? n : x->numbers.n;
-}
-
-/* What one unit of a count's numbers stands for. */
-static double unit_of(const struct count *q)
-{
-    return pow(10, -(double)q->scale);
 }
 
 static void json_groups(struct json *j, const struct released *r)
@@ -308,8 +275,8 @@ static void release_json(struct json *j, const struct released *r,
     }
     json_public(j, r->c->q, &r->c->choice);
     answer_elected_json(j, &r->c->choice, x);
-    json_error(j, "error", x, unit_of(r->c->q));
-    json_error(j, "expected_error", x, unit_of(r->c->q));
+    json_error(j, "error", x, answer_unit(r->c->q));
+    json_error(j, "expected_error", x, answer_unit(r->c->q));
     json_budget(j, v);
     json_key(j, "receipt");
     json_text_or_null(j, x->receipt);
@@ -325,75 +292,30 @@ static void release_json(struct json *j, const struct released *r,
     json_text_or_null(j, v->isolation ? str_of(v->isolation) : STR(""));
 }
 
-/* Digits behind the point that an error of a sum is told with. */
-static int digits_of(const struct count *q)
+/* What is public about a count, unless it was said of the one before. */
+static void text_public_once(struct sb *b, const struct count *q,
+                             const struct choice *c, struct str *last)
 {
-    return (int)q->scale;
+    struct sb now;
+    sb_init(&now, b->arena);
+    answer_text_public(&now, q, c);
+    b->failed |= now.failed;
+    if (!str_eq(sb_view(&now), *last))
+        sb_str(b, sb_view(&now));
+    *last = sb_view(&now);
 }
 
-static void text_error(struct sb *b, const struct count *q,
-                       const struct choice *c, const struct answer *x)
-{
-    if (c->exact)
-        sb_cstr(b, "error       none\n");
-    else if (!x->has_error && c->elected)
-        return; /* no group is shown */
-    else if (!x->has_error)
-        sb_cstr(b, "error       not known: the scale of the noise is secret "
-                   "(--error-budget buys an estimate)\n");
-    else
-        sb_printf(b,
-                  "error       half of all answers lie within %s%.*f of the "
-                  "%s%s, 95 %% within %s%.*f%s\n",
-                  x->released ? "about " : "", digits_of(q),
-                  x->p50 * unit_of(q), c->elected ? "truncated " : "",
-                  q->is_sum ? "sum" : "count", x->released ? "about " : "",
-                  digits_of(q), x->p95 * unit_of(q),
-                  x->thresholds.n > 1 ? " or less" : "");
-    if (!c->exact && x->has_error && x->released)
-        sb_printf(b,
-                  "            (estimated from the data, as part of the price; "
-                  "in 19 of 20 cases the 95 %% lie within %.*f)\n",
-                  digits_of(q), x->at_most_p95 * unit_of(q));
-}
-
-static void text_spent(struct sb *b, const char *what, mpq_srcptr spent,
-                       mpq_srcptr total)
-{
-    mpq_t left;
-    mpq_init(left);
-    mpq_sub(left, total, spent);
-    sb_printf(b, "%s ", what);
-    text_rat(b, spent, true);
-    sb_cstr(b, " of ");
-    text_rat(b, total, false);
-    sb_cstr(b, ", ");
-    text_rat(b, left, false);
-    sb_cstr(b, " remains");
-    mpq_clear(left);
-}
-
-static void text_budget(struct sb *b, const struct budget_view *v)
-{
-    const struct ledger_balance *x = &v->balance;
-    if (!v->known)
-        return;
-    text_spent(b, "budget      spent epsilon", x->epsilon_spent,
-               x->epsilon_total);
-    if (mpq_sgn(x->delta_total))
-        text_spent(b, "; delta", x->delta_spent, x->delta_total);
-    sb_char(b, '\n');
-}
-
+/* v: NULL where the budget is told of all counts together. */
 static void release_text(struct sb *b, const struct released *r,
-                         const struct budget_view *v)
+                         const struct budget_view *v, struct str *last)
 {
     const struct choice *c = &r->c->choice;
     const struct answer *x = &r->answer;
-    text_error(b, r->c->q, c, x);
+    answer_text_error(b, r->c->q, c, x);
     answer_elected_text(b, c, x);
-    text_public(b, c);
-    text_budget(b, v);
+    text_public_once(b, r->c->q, c, last);
+    if (v)
+        answer_text_budget(b, v);
     if (x->repeated)
         sb_cstr(b, "note        asked before: this is the stored answer, for "
                    "free (--fresh pays for a new one)\n");
@@ -461,8 +383,10 @@ static void text_answer(struct prepared *p, const struct released *x,
     if (answer_table_plain(&p->after, t->n_keys, p->n_counts)) {
         struct str one =
             answer_decimal(b->arena, x->answer.numbers.p[0], x->c->q->scale);
-        sb_printf(b, "answer      %.*s\n", PSTR(one));
         b->failed |= !one.p;
+        sb_cstr(b, "answer      ");
+        text_grouped(b, one);
+        sb_char(b, '\n');
         return;
     }
     answer_table_text(b, t);
@@ -481,14 +405,15 @@ enum status report_release(struct prepared *p, const struct released *x,
     struct counts_out w;
     struct price sum;
     struct answer_table t;
+    struct str said = {0};
     TRY(make_table(p, x, &t, err));
     price_init(&sum);
     text_answer(p, x, &t, &out->text);
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
-        counts_next(&w);
+        counts_next(&w, p->counts[i].label);
         release_json(&w.json, &x[i], budget);
-        release_text(w.text, &x[i], budget);
+        release_text(w.text, &x[i], w.several ? NULL : budget, &said);
         total_add(&sum, &x[i].c->choice.price);
     }
     counts_list_end(&w);
@@ -498,6 +423,8 @@ enum status report_release(struct prepared *p, const struct released *x,
     keep_answers(x, p->n_counts, &t, out);
     result_set_price(out, &sum);
     total_end(&w, &sum);
+    if (w.several)
+        answer_text_budget(&out->text, budget);
     counts_end(&w);
     return OK;
 }
@@ -545,7 +472,7 @@ static void quote_expected(struct json *j, const char *name,
         return;
     }
     json_begin(j, '{');
-    quote_error(j, c, unit_of(q));
+    quote_error(j, c, answer_unit(q));
     json_key(j, "basis");
     json_cstr(j, "public");
     json_end(j, '}');
@@ -570,20 +497,20 @@ static void quote_json(struct json *j, const struct priced *p)
 }
 
 static void quote_text(struct sb *b, const struct count *q,
-                       const struct choice *c, const struct group_keys *k)
+                       const struct choice *c, const struct group_keys *k,
+                       struct str *last)
 {
-    text_public(b, c);
+    text_public_once(b, q, c, last);
     if (c->exact) {
         sb_cstr(b, "error       none\n");
     } else if (c->elected) {
         answer_quote_text(b, c);
     } else if (!c->noise.smooth) {
-        sb_printf(b,
-                  "error       half of all answers will lie within %.*f of "
-                  "the %s, 95 %% within %.*f\n",
-                  digits_of(q), ceil(c->error.p50) * unit_of(q),
-                  q->is_sum ? "sum" : "count", digits_of(q),
-                  ceil(c->error.p95) * unit_of(q));
+        sb_cstr(b, "error       half of all answers will lie within ");
+        text_number(b, ceil(c->error.p50) * answer_unit(q), (int)q->scale);
+        sb_printf(b, " of the %s, 95 %% within ", q->is_sum ? "sum" : "count");
+        text_number(b, ceil(c->error.p95) * answer_unit(q), (int)q->scale);
+        sb_char(b, '\n');
     } else {
         sb_printf(b,
                   "error       half of all answers will lie within %.3g S, "
@@ -610,7 +537,6 @@ static void quote_text(struct sb *b, const struct count *q,
                                     "all at once, so beta is divided by their "
                                     "number"
                                   : "");
-    sb_cstr(b, "No private row was read and nothing was spent.\n");
 }
 
 /* What strict mode admits it for, and when the reply will come. */
@@ -634,12 +560,13 @@ void report_quote(struct prepared *p, const struct priced *c,
 {
     struct counts_out w;
     struct price sum;
+    struct str said = {0};
     price_init(&sum);
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
-        counts_next(&w);
+        counts_next(&w, p->counts[i].label);
         quote_json(&w.json, &c[i]);
-        quote_text(w.text, c[i].q, &c[i].choice, &c[i].keys);
+        quote_text(w.text, c[i].q, &c[i].choice, &c[i].keys, &said);
         total_add(&sum, &c[i].choice.price);
         result_add_guarantee(out, c[i].choice.guarantee);
     }
@@ -650,6 +577,7 @@ void report_quote(struct prepared *p, const struct priced *c,
     result_set_price(out, &sum);
     limits_json(&w.json, p);
     total_end(&w, &sum);
+    sb_cstr(w.text, "No private row was read and nothing was spent.\n");
     counts_end(&w);
 }
 

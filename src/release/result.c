@@ -98,6 +98,18 @@ void result_set_columns(struct result *r, const struct sql_after *after,
     }
 }
 
+void result_add_column(struct result *r, const char *name, enum type type)
+{
+    add_column(r, (struct result_column){str_of(name), type, RESULT_KEY});
+}
+
+void result_add_row(struct result *r, const struct str *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add(r, &r->cells, keep(r, cells[i]));
+    r->n_rows++;
+}
+
 /* --- cells ---------------------------------------------------------------- */
 
 /* As PostgreSQL writes it. */

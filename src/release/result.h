@@ -46,6 +46,9 @@ void result_set_columns(struct result *r, const struct sql_after *after,
                         size_t n_keys);
 /* Columns and rows. */
 void result_set_table(struct result *r, const struct answer_table *t);
+/* A table that is no SELECT's. */
+void result_add_column(struct result *r, const char *name, enum type type);
+void result_add_row(struct result *r, const struct str *cells, size_t n);
 void result_set_price(struct result *r, const struct price *p);
 void result_add_guarantee(struct result *r, struct str sentence);
 void result_add_receipt(struct result *r, struct str receipt);

@@ -337,7 +337,7 @@ static enum status analyze(struct prepared *p, struct str query,
     TRY(prepare_bounds(p, true, err));
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
-        counts_next(&w);
+        counts_next(&w, p->counts[i].label);
         analysis_json(&w.json, &p->counts[i]);
         if (p->session->opt.dot)
             cq_dot(w.text, p->counts[i].normal);

@@ -103,7 +103,7 @@ static enum status all_stages(struct prepared *p, struct evaluated *data,
     }
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
-        counts_next(&w);
+        counts_next(&w, p->counts[i].label);
         TRY(stages(&p->counts[i], data, &w.json, w.text, err));
     }
     counts_end(&w);

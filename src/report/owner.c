@@ -161,7 +161,7 @@ static enum status count_all(struct prepared *p, struct evaluated *data,
     counts_begin(&w, p->n_counts, out);
     w.text = &quiet;
     for (size_t i = 0; i < p->n_counts; i++) {
-        counts_next(&w);
+        counts_next(&w, p->counts[i].label);
         TRY(count_one(&p->counts[i], data, &keys[i], &w.json, &c[i], err));
     }
     counts_list_end(&w);
@@ -222,7 +222,7 @@ static enum status sensitivity(struct prepared *p, struct str query,
     TRY(evaluate_valid(p, data, err));
     counts_begin(&w, p->n_counts, out);
     for (size_t i = 0; i < p->n_counts; i++) {
-        counts_next(&w);
+        counts_next(&w, p->counts[i].label);
         TRY(sensitivity_report(&p->counts[i], data, &w.json, w.text, err));
     }
     counts_end(&w);

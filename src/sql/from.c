@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "sql/sql_int.h"
 
 /* --- using columns --- */
@@ -98,31 +99,51 @@ static void list_name(struct sb *b, size_t i, struct str name)
         sb_cstr(b, ", ...");
 }
 
-static void hint_columns(struct lower *l, const struct scope *sc)
+/* "Did you mean sex? " or nothing. */
+static struct str meant(struct lower *l, const struct nearest *near)
 {
-    struct sb b;
-    size_t n = 0;
-    sb_init(&b, l->arena);
-    for (; sc; sc = sc->parent)
-        for (size_t i = 0; i < sc->visible.n; i++)
-            if (sc->visible.p[i].name.n)
-                list_name(&b, n++, sc->visible.p[i].name);
-    if (n && !b.failed)
-        err_hint(l->err,
-                 "The columns are %.*s. A text stands in single "
-                 "quotes.",
-                 PSTR(sb_view(&b)));
+    return near->best.n
+               ? str_printf(l->arena, "Did you mean %.*s? ", PSTR(near->best))
+               : STR("");
 }
 
-static void hint_tables(struct lower *l)
+static void hint_columns(struct lower *l, const struct scope *sc,
+                         const char *name)
 {
     struct sb b;
+    struct nearest near;
+    size_t n = 0;
     sb_init(&b, l->arena);
+    nearest_begin(&near, str_of(name));
+    for (; sc; sc = sc->parent)
+        for (size_t i = 0; i < sc->visible.n; i++)
+            if (sc->visible.p[i].name.n) {
+                nearest_try(&near, sc->visible.p[i].name);
+                list_name(&b, n++, sc->visible.p[i].name);
+            }
+    struct str first = meant(l, &near);
+    if (n && !b.failed)
+        err_hint(l->err,
+                 "%.*sThe columns are %.*s. A text stands in single "
+                 "quotes.",
+                 PSTR(first), PSTR(sb_view(&b)));
+}
+
+static void hint_tables(struct lower *l, const char *name)
+{
+    struct sb b;
+    struct nearest near;
+    sb_init(&b, l->arena);
+    nearest_begin(&near, str_of(name));
     for (size_t i = 0, n = 0; i < l->schema->tables.n; i++)
-        if (!l->schema->tables.p[i].is_refused)
+        if (!l->schema->tables.p[i].is_refused) {
+            nearest_try(&near, l->schema->tables.p[i].name);
             list_name(&b, n++, l->schema->tables.p[i].name);
+        }
+    struct str first = meant(l, &near);
     if (!b.failed)
-        err_hint(l->err, "The tables are %.*s.", PSTR(sb_view(&b)));
+        err_hint(l->err, "%.*sThe tables are %.*s.", PSTR(first),
+                 PSTR(sb_view(&b)));
 }
 
 static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
@@ -133,7 +154,7 @@ static enum status no_column(struct lower *l, struct scope *sc, const char *rel,
     else
         err_set(l->err, E_NAME, "column \"%s\" does not exist", name);
     err_at(l->err, at);
-    hint_columns(l, sc);
+    hint_columns(l, sc, name);
     for (; sc; sc = sc->parent)
         for (size_t i = 0; i < sc->visible.n; i++) {
             struct str near = sc->visible.p[i].name;
@@ -367,7 +388,7 @@ static enum status no_table(struct lower *l, const char *name, long at)
         err_hint(l->err, "No table is known: give --schema, --policy, --db or "
                          "--table.");
     else
-        hint_tables(l);
+        hint_tables(l, name);
     return E_NAME;
 }
 

@@ -133,11 +133,11 @@ def tables_of_counts():
           named[2].startswith("Köln                    true    "), named)
     one = run(*release, "SELECT COUNT(*) FROM p")[1].split()[1]
     past = run("budget", "history", "--ledger", "keys.ledger")[1].splitlines()
-    check("history, groups", ", delta 1/1000000  3 answers  by ann  " in past[0] or
-          ", delta 0.000001  3 answers  by ann  " in past[0], past)
-    check("history, answer", f"epsilon 10  answer {one}  " in past[2], past)
+    check("history, headings", past[0].split() == ["time", "analyst", "epsilon", "answer", "receipt", "query"], past)
+    check("history, groups", re.search(r"Z  ann +10, delta (1/1000000|0.000001)  3 answers  \w{24}  SELECT town, smokes", past[1]), past)
+    check("history, answer", re.search(f"Z +10 +{one.replace(',', '')} +\\w{{24}}  SELECT COUNT", past[3]), past)
     mine = run("budget", "history", "--ledger", "keys.ledger", "--analyst", "ann")[1].splitlines()
-    check("history of one analyst", mine == past[:1], mine)
+    check("history of one analyst", len(mine) == 2 and mine[1].split() == past[1].split(), mine)
 
 
 def messages():

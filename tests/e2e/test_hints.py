@@ -40,7 +40,7 @@ status, a = ask("release", "--ledger", "d", *DATA, "--epsilon", "11", "SELECT CO
 check("epsilon", status == 4 and "smaller epsilon" in a["error"]["hint"], f"{status} {a}")
 
 # rows that change together
-text = outside.run("quote", *DATA, "--epsilon", "1", "--order", "151", "--format", "text", "SELECT COUNT(*) FROM p").stdout
+text = outside.run("quote", *DATA, "--epsilon", "1", "--order", "151", "--explain", "--format", "text", "SELECT COUNT(*) FROM p").stdout
 check("order", "151 rows change the count by at most 151" in " ".join(text.split()) and "One row" not in text, text)
 status, a = ask("quote", *DATA, "--epsilon", "1", "SELECT COUNT(*) FROM p WHERE id IN (SELECT id FROM p GROUP BY id HAVING COUNT(*) > 1)")
 check("having in a subquery", status == 0, str(a))
