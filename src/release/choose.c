@@ -1,18 +1,18 @@
 /*
  * The choice of mechanism: see choose.h.
  *
- * The public rule. Discrete Laplace noise on a global sensitivity GS has
- * standard deviation sqrt(2) GS / epsilon. Smooth noise has c S with S
- * between a floor that the query alone decides (no data give less) and GS. With
- * groups c is larger, since a change of scale is paid in each of them, and so
- * is the floor. Nothing public says where S lies in between: any order of
- * magnitude is taken for as likely as any other, so that S is expected to be
- * (GS - floor) / ln(GS / floor). Smooth noise is taken when it is then less
- * than half as large. A floor below 1 counts as 1: it is that low only where a
- * public table may be empty, and where a row matters it changes the count by 1
- * at least. The global kind has light tails and an error that everybody may
- * know, which is worth a factor of two. Doubles appear in this comparison
- * only: both outcomes are private.
+ * The public rule: what keeps 95 % of the answers closer, as far as public
+ * facts tell. Discrete Laplace noise on a global sensitivity GS keeps them
+ * within 3 GS / epsilon. Smooth noise keeps them within c S with S between a
+ * floor that the query alone decides (no data give less) and GS. With groups c
+ * is larger, since a change of scale is paid in each of them, and so is the
+ * floor. Nothing public says where S lies in between: any order of magnitude is
+ * taken for as likely as any other, so that S is expected to be (GS - floor) /
+ * ln(GS / floor). Smooth noise is taken when it is then smaller: a promise with
+ * room should not make answers worse than none. A floor below 1 is one that
+ * public tables decide, whose sizes are in GS already; it counts as 1, and
+ * smooth noise must then be expected to be less than half as large. Doubles
+ * appear in this comparison only: both outcomes are private.
  */
 #include "release/choose.h"
 
@@ -414,13 +414,13 @@ static enum status compare(struct count *q, struct choice *c, struct err *err)
     if (!gs_text)
         return err_nomem(err);
     TRY(choose_global(q, global_kind(c), c, err));
-    double fixed = c->error.std, global = (double)q->bound.upper;
+    double fixed = c->error.p95, global = (double)q->bound.upper;
     struct err why;
     bool ok = use_smooth(q, smooth_kind(c), c, &why) == OK;
     double least = mpq_get_d(c->floor), factor = mpq_get_d(c->factor);
-    double smooth_std =
-        c->error.std * factor * expected_between(fmax(least, 1), global);
-    if (ok && 2 * smooth_std < fixed) {
+    double expected =
+        c->error.p95 * factor * expected_between(fmax(least, 1), global);
+    if (ok && expected * (least >= 1 ? 1 : 2) < fixed) {
         c->reason = str_printf(
             &q->p->arena,
             "The global sensitivity %s is large; the smooth one, measured on "

@@ -410,11 +410,12 @@ static void put_error(struct json *j, struct sb *b, enum status st, double v,
     else
         json_null(j);
     if (st != OK)
-        sb_printf(b, "refused: %s\n", e->message);
+        sb_printf(b, "refused: %s", e->message);
     else if (v < 0)
-        sb_cstr(b, "as the election decides\n");
+        sb_cstr(b, "as the election decides");
     else
-        sb_printf(b, "%.0f\n", v);
+        text_number(b, v, 0);
+    sb_char(b, '\n');
 }
 
 static void one_query(struct suggest *g, struct str query, struct json *j,

@@ -31,6 +31,14 @@ CLINIC = {
     "patients and drugs by ward": "SELECT w.id, COUNT(*) FROM pat p JOIN visit v ON v.pat = p.id JOIN ward w ON w.id = v.ward "
                                   "JOIN drug d ON d.visit = v.id GROUP BY w.id",
 }
+# sums, anti-joins, groups of sums, several counts: at two prices each
+MORE = {
+    "a sum": "SELECT SUM(LEAST(GREATEST(d.name, 0), 50)) FROM visit v JOIN drug d ON d.visit = v.id",
+    "sums by ward": "SELECT w.id, SUM(LEAST(GREATEST(d.name, 0), 50)) FROM visit v JOIN ward w ON w.id = v.ward JOIN drug d ON d.visit = v.id GROUP BY w.id",
+    "an anti-join": "SELECT COUNT(*) FROM visit v JOIN drug d ON d.visit = v.id WHERE NOT EXISTS (SELECT 1 FROM visit w WHERE w.pat = v.pat AND w.ward = 3)",
+    "two counts": "SELECT COUNT(*), COUNT(*) FILTER (WHERE d.name < 10) FROM visit v JOIN drug d ON d.visit = v.id",
+}
+MORE_PRICES = ["0.4", "1"]
 POLICY = """tables:
   pat: {columns: {id: integer, sex: text}, key: [id]}
   visit: {columns: {id: integer, pat: integer, ward: integer}, key: [id]%s}
@@ -92,18 +100,21 @@ def pairs(top):
             source = ["--db", f"{top}/c{i}", "--policy", f"{top}/{k}.yaml"]
             out += [(f"{name}, {n} patients, skew {skew}" + (", promises" if k else ""), q, source, e)
                     for name, q in CLINIC.items() for e in PRICES]
+            out += [(f"{name}, {n} patients, skew {skew}" + (", promises" if k else ""), q, source, e)
+                    for name, q in MORE.items() for e in MORE_PRICES]
     return out
 
 
 def measure(job):
     top, number, (name, query, source, epsilon) = job
-    quote = run("quote", *source, "--epsilon", epsilon, query)
+    last = lambda a: a.get("counts", [a])[-1]  # of several counts the last
+    quote = last(run("quote", *source, "--epsilon", epsilon, query))
     if "error_epsilon" not in quote:
         return None  # the error is public, and printed as it is
-    owner = run("sensitivity", *source, "--beta", str(quote["beta"]), query)
+    owner = last(run("sensitivity", *source, "--beta", str(quote["beta"]), query))
     ledger = f"{top}/l{number}"
     run("budget", "init", "--ledger", ledger, "--epsilon", "10")
-    got = run("release", *source, "--ledger", ledger, "--epsilon", epsilon, query)
+    got = last(run("release", *source, "--ledger", ledger, "--epsilon", epsilon, query))
     if "error" not in got or got["error"].get("basis") != "released":
         sys.exit(f"{name}: {got}")
     true = owner["residual"]["value"] * quote["error"]["p95_in_units_of_sensitivity"]
@@ -130,7 +141,7 @@ def page(rows, ratio, bound, low, public):
     text = f"""# Are the printed errors true?
 
 {len(rows)} pairs of a query and data whose noise is measured on the data (graphs of six shapes, a clinic of four sizes with and
-without promises, epsilon 0.1 to 3), each released once. Printed p95 over the true one: the quantile of the noise times the
+without promises, with groups, sums, an anti-join and several counts, epsilon 0.1 to 3), each released once. Printed p95 over the true one: the quantile of the noise times the
 sensitivity on these data. In {public} further pairs the error is public, and printed as it is.
 `tests/e2e-long/test_error_bars.py` makes this page and fails when the goals are missed.
 
