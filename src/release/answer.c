@@ -358,7 +358,7 @@ enum status answer_estimate_error(const struct ledger_hold *hold,
     mpq_t miss;
     struct scale_estimate e = {0};
     mpq_init(miss);
-    mpq_set_ui(miss, 1, 25);
+    mpq_set_ui(miss, 1, 40); /* with room: 1 of 20 is promised */
     enum status st;
     do /* as in draw.c */
         st = noise_release_scale(hold, &c->noise, s, c->error_epsilon, miss,
