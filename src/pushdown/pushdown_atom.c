@@ -116,7 +116,7 @@ static enum status existence(struct gen *g, uint32_t atom)
             continue;
         sb_cstr(g->b, " AND (");
         if (c->sql.n)
-            sb_str(g->b, c->sql);
+            sqlgen_marked(&g->c->sql, c->sql, g->b);
         else
             sqlgen_ident(g->b, c->name);
         sb_cstr(g->b, ") IS NOT NULL");
@@ -244,25 +244,6 @@ static enum status select_columns(struct gen *g, uint32_t atom, vset vars)
     return OK;
 }
 
-/* The name of the column that the variable is, where the database's value is
- * taken as it is; empty: an expression. */
-static struct str bare_name(const struct gen *g, uint32_t atom, unsigned v)
-{
-    const struct atom *at = &g->p->q->atoms[atom];
-    const struct src_table *t = source_find_table(g->c->src, at->table);
-    uint32_t col = 0;
-    while (col < at->n_args && !vset_has(term_var(at->args[col]), v))
-        col++;
-    for (size_t i = 0; col < at->n_args && i < t->n_cols; i++)
-        if (t->to[i] == col && g->c->duck)
-            return t->cols[i].is_bare ? t->cols[i].name : STR("");
-        else if (t->to[i] == col && t->cols[i].type != T_TEXT &&
-                 t->cols[i].type_oid != OID_OID &&
-                 t->cols[i].type_oid != OID_TIMESTAMPTZ)
-            return t->cols[i].name;
-    return STR("");
-}
-
 static void from_table(const struct gen *g, const struct src_table *t,
                        struct sb *b)
 {
@@ -275,32 +256,53 @@ static void from_table(const struct gen *g, const struct src_table *t,
     sqlgen_ident(b, t->name);
 }
 
-/* The relation was written without a condition, each row once: FROM may name
- * the table itself. Without columns it stays a SELECT, for its weight. */
-static void name_table(struct gen *g, uint32_t atom, const struct gen_rel *r)
+/* All that the atom's rows must be. */
+static enum status all_conditions(struct gen *g, uint32_t atom)
 {
-    const struct src_table *t =
-        source_find_table(g->c->src, g->p->q->atoms[atom].table);
+    TRY(equalities(g, atom));
+    TRY(calc_equalities(g, atom));
+    return conditions(g, atom);
+}
+
+/* The SQL of column i of the relation, or of its conditions, with marks. */
+static enum status marked_text(struct gen *g, uint32_t atom, int var,
+                               struct str *out)
+{
+    struct sb b, *before = g->b;
+    sb_init(&b, g->pool->arena);
+    g->b = &b;
+    g->c->sql.marked = true;
+    enum status s =
+        var < 0 ? all_conditions(g, atom)
+                : sqlgen_var(&g->c->sql, atom, (uint32_t)var, g->b, g->err);
+    g->c->sql.marked = false;
+    g->b = before;
+    *out = sb_view(&b);
+    g->pool->failed |= b.failed;
+    return s;
+}
+
+/* Each row counts once: FROM may name the table itself. Without columns it
+ * stays a SELECT, for its weight. */
+static enum status name_table(struct gen *g, uint32_t atom,
+                              const struct gen_rel *r)
+{
     struct pool *pool = g->pool;
-    struct str *names = NEWS(pool->arena, struct str, r->n + 1);
+    struct str *names = NEWS(pool->arena, struct str, r->n + 1), where;
     struct sb b;
     pool->failed |= !names;
-    for (unsigned i = 0; !pool->failed && i < r->n; i++) {
-        struct str name = bare_name(g, atom, r->cols[i]);
-        if (!name.n)
-            return;
-        sb_init(&b, pool->arena);
-        sqlgen_ident(&b, name);
-        pool->failed |= b.failed;
-        names[i] = sb_view(&b);
-    }
+    for (unsigned i = 0; !pool->failed && i < r->n; i++)
+        TRY(marked_text(g, atom, r->cols[i], &names[i]));
+    TRY(marked_text(g, atom, -1, &where));
     sb_init(&b, pool->arena);
-    from_table(g, t, &b);
+    from_table(g, source_find_table(g->c->src, g->p->q->atoms[atom].table), &b);
     pool->failed |= b.failed;
     if (pool->failed || !r->n)
-        return;
+        return OK;
     pool->list.p[r->id].names = names;
+    pool->list.p[r->id].where = where;
     pool->list.p[r->id].table = sb_view(&b);
+    return OK;
 }
 
 enum status gen_atom(struct gen *g, uint32_t atom)
@@ -324,11 +326,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     sb_cstr(g->b, weighted ? "count(*) AS w FROM " : "1 AS w FROM ");
     from_table(g, t, g->b);
     sb_cstr(g->b, " WHERE true");
-    size_t mark = g->b->n;
-    TRY(equalities(g, atom));
-    TRY(calc_equalities(g, atom));
-    TRY(conditions(g, atom));
-    bool whole = g->b->n == mark && plain && !weighted;
+    TRY(all_conditions(g, atom));
     if (weighted && vars) {
         sb_cstr(g->b, " GROUP BY ");
         for (unsigned i = 1; i <= vset_count(vars); i++)
@@ -340,9 +338,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     r->ones = !weighted;
     r->bits = weighted ? gen_count_bits : 0;
     r->key = key;
-    if (whole)
-        name_table(g, atom, r);
-    return OK;
+    return plain && !weighted ? name_table(g, atom, r) : OK;
 }
 
 enum status gen_weight(struct gen *g)

@@ -182,6 +182,8 @@ static enum status values(struct gen *g, struct exact_places *f)
         gen_ref(g, &g->rels[r], "a", gen_col(&g->rels[r], v));
         sb_cstr(g->b, " AS v FROM ");
         gen_from(g, g->rels[r].id, "a");
+        const char *between = " WHERE ";
+        gen_where(g, g->rels[r].id, "a", &between);
     }
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         const struct value *k =

@@ -21,10 +21,12 @@ struct pooled {
     bool plain;
     const unsigned *deps; /* what its text refers to: lower numbers */
     size_t n_deps;
-    /* A table as it is, without condition: then FROM names the table itself,
-     * which distributed databases can join where they cannot join a SELECT. */
+    /* Rows of a table as they are: then FROM names the table itself, which
+     * distributed databases can join where they cannot join a SELECT. A mark
+     * (SQLGEN_MARK) stands where its alias comes. */
     struct str table;        /* empty: no such */
-    const struct str *names; /* of its columns, quoted */
+    const struct str *names; /* its columns, as SQL */
+    struct str where;        /* " AND ..."; empty: all rows */
 };
 
 struct pool {
@@ -98,8 +100,11 @@ void gen_as(struct gen *g, unsigned v);
 unsigned gen_pool(struct gen *g, bool plain);
 /* The same, as a relation with the columns that were named. */
 struct gen_rel *gen_end(struct gen *g, bool plain);
-/* What comes after FROM. */
+/* What comes after FROM; gen_where: and after WHERE, for which *between is
+ * written first and then is " AND ". */
 void gen_from(struct gen *g, unsigned id, const char *alias);
+void gen_where(struct gen *g, unsigned id, const char *alias,
+               const char **between);
 /* The number of the column that holds v. */
 unsigned gen_col(const struct gen_rel *r, unsigned v);
 /* Column number col of a relation that FROM calls `alias`. */

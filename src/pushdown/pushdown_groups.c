@@ -163,6 +163,8 @@ static enum status key_statement(struct groups *s, struct gen *g, unsigned r,
             sb_printf(g->b, " = k.a%u", n++);
         between = " AND ";
     }
+    between = " WHERE ";
+    gen_where(g, g->rels[r].id, "r", &between);
     return g->b->failed ? err_nomem(s->err) : OK;
 }
 

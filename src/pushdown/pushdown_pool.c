@@ -89,6 +89,28 @@ void gen_from(struct gen *g, unsigned id, const char *alias)
     g->deps[g->n_deps++] = id;
 }
 
+/* The alias for each mark. */
+static void put_named(struct sb *b, struct str text, const char *alias)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == SQLGEN_MARK)
+            sb_cstr(b, alias);
+        else
+            sb_char(b, text.p[i]);
+}
+
+void gen_where(struct gen *g, unsigned id, const char *alias,
+               const char **between)
+{
+    const size_t and = sizeof " AND " - 1;
+    if (g->pool->failed || !g->pool->list.p[id].where.n)
+        return;
+    struct str where = g->pool->list.p[id].where;
+    sb_cstr(g->b, *between);
+    put_named(g->b, (struct str){where.p + and, where.n - and}, alias);
+    *between = " AND ";
+}
+
 unsigned gen_col(const struct gen_rel *r, unsigned v)
 {
     unsigned i = 0;
@@ -104,7 +126,7 @@ void gen_ref(struct gen *g, const struct gen_rel *r, const char *alias,
         return;
     const struct pooled *p = &g->pool->list.p[r->id];
     if (p->table.n)
-        sb_printf(g->b, "%s.%.*s", alias, PSTR(p->names[col]));
+        put_named(g->b, p->names[col], alias);
     else
         sb_printf(g->b, "%s.c%u", alias, col);
 }

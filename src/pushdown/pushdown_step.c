@@ -188,12 +188,18 @@ static void from_clause(struct gen *g, const struct step_bucket *k)
 
 static void where_clause(struct gen *g, const struct step_bucket *k)
 {
-    unsigned n = 0;
+    const char *between = " WHERE ";
+    for (unsigned i = 0; i < k->n; i++) {
+        char alias[16];
+        snprintf(alias, sizeof alias, "a%u", i);
+        gen_where(g, g->rels[k->rels[i]].id, alias, &between);
+    }
     for (uint32_t i = 0; i < g->n_cmps; i++) {
         const struct gcmp *c = &g->cmps[i];
         if (g->applied[i] || !vset_sub(gcmp_vars(c), k->vars))
             continue;
-        sb_cstr(g->b, n++ ? " AND " : " WHERE ");
+        sb_cstr(g->b, between);
+        between = " AND ";
         column(g, k, c->l);
         sb_cstr(g->b, op_text(c->op));
         column(g, k, c->r);

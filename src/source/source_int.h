@@ -24,8 +24,8 @@ struct src_column {
     bool is_row_id;    /* SQLite: INTEGER PRIMARY KEY */
     bool own_text;     /* a function of the database's users makes its text */
     bool as_timestamp; /* DuckDB: seconds or milliseconds */
-    struct str sql;    /* DuckDB: its value; empty: it can only be read */
-    bool is_bare;      /* DuckDB: that is the column's name */
+    /* DuckDB: its value, with marks (sqlgen.h); empty: it can only be read */
+    struct str sql;
     uint32_t type_oid; /* PostgreSQL: of the base type */
 };
 

@@ -15,13 +15,17 @@ struct sqlgen_col {
     enum type type; /* T_UNKNOWN: none that is read natively */
     bool has_zone;  /* timestamp with time zone: read in UTC */
     bool is_oid;    /* the server's unsigned 32-bit type */
-    struct str sql; /* DuckDB: how its value is written */
+    struct str sql; /* DuckDB: how its value is written, with marks */
 };
+
+/* No name or literal that is written has this byte. */
+#define SQLGEN_MARK '\1'
 
 /* What the SQL is written for. */
 struct sqlgen {
     const struct cq *q;
     bool duckdb;  /* its dialect: less is written, the rest is refused */
+    bool marked;  /* SQLGEN_MARK stands before columns' names, for an alias */
     bool is_utf8; /* other encodings order and measure texts differently */
     int version;  /* of the server, as 150002 */
     /* The column of the server that is column `col` of the schema's table. */
@@ -41,6 +45,8 @@ void sqlgen_ident(struct sb *b, struct str name);
 void sqlgen_text(struct sb *b, struct str s);
 
 /* sqlgen_expr.c */
+/* SQL with marks: they stay where marks are asked for, and go otherwise. */
+void sqlgen_marked(const struct sqlgen *c, struct str sql, struct sb *b);
 /* The SQL of a column as a value of its type. */
 enum status sqlgen_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
                           struct sb *b, struct err *err) WARN_UNUSED;

@@ -47,6 +47,15 @@ void sqlgen_ident(struct sb *b, struct str name)
     sb_char(b, '"');
 }
 
+void sqlgen_marked(const struct sqlgen *c, struct str sql, struct sb *b)
+{
+    for (size_t i = 0; i < sql.n; i++)
+        if (sql.p[i] != SQLGEN_MARK || c->marked)
+            sb_char(b, sql.p[i]);
+        else
+            i++; /* the point behind it */
+}
+
 enum status sqlgen_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
                           struct sb *b, struct err *err)
 {
@@ -59,15 +68,19 @@ enum status sqlgen_column(const struct sqlgen *c, uint32_t atom, uint32_t col,
     if (sc.type == T_TEXT && !c->is_utf8)
         return refuse(err, "text that is not in UTF-8");
     /* parts of expressions are columns with such names (sqlgen_node.c) */
-    if (sc.name.n >= 4 && memcmp(sc.name.p, "dpc:", 4) == 0)
+    if ((sc.name.n >= 4 && memcmp(sc.name.p, "dpc:", 4) == 0) ||
+        memchr(sc.name.p, SQLGEN_MARK, sc.name.n))
         return refuse(err, "a column of this name");
     if (c->duckdb && !sc.sql.n)
         return refuse(err, "with a column of this type");
     sb_char(b, '(');
     if (c->duckdb) {
-        sb_printf(b, "%.*s)", PSTR(sc.sql));
+        sqlgen_marked(c, sc.sql, b);
+        sb_char(b, ')');
         return OK;
     }
+    if (c->marked)
+        sb_printf(b, "%c.", SQLGEN_MARK);
     sqlgen_ident(b, sc.name);
     if (sc.has_zone)
         sb_cstr(b, " AT TIME ZONE 'UTC'");
@@ -89,7 +102,10 @@ void sqlgen_text(struct sb *b, struct str s)
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] == '\'' || s.p[i] == '\\')
             sb_char(b, s.p[i]);
-        sb_char(b, s.p[i]);
+        if (s.p[i] == SQLGEN_MARK)
+            sb_cstr(b, "\\001");
+        else
+            sb_char(b, s.p[i]);
     }
     sb_char(b, '\'');
 }

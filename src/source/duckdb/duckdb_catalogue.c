@@ -162,16 +162,17 @@ static enum status set_sql(struct arena *a, struct src_column *c,
     struct sb name, b;
     sb_init(&name, a);
     sb_init(&b, a);
+    sb_printf(&name, "%c.", SQLGEN_MARK);
     sqlgen_ident(&name, c->name);
-    if (c->text_only || (c->type == T_DEC && !is_short_decimal(type)) ||
-        c->as_timestamp || str_is(type, "TIMESTAMP WITH TIME ZONE"))
+    if (memchr(c->name.p, SQLGEN_MARK, c->name.n) || c->text_only ||
+        (c->type == T_DEC && !is_short_decimal(type)) || c->as_timestamp ||
+        str_is(type, "TIMESTAMP WITH TIME ZONE"))
         return OK;
     if (!name.failed)
         put_value(&b, c, sb_view(&name), type);
     if (name.failed || b.failed)
         return err_nomem(err);
     c->sql = sb_view(&b);
-    c->is_bare = str_eq(c->sql, sb_view(&name));
     return OK;
 }
 
