@@ -49,6 +49,7 @@ enum status pushdown_query(struct pushdown *c, const char *sql, size_t n_cols,
         return c->duck ? duck_plan(c->duck, sql, err)
                        : pg_explain(c->src, str_of(sql), err);
     ticker_init(&t, c->progress, "counting in the database", 0);
+    t.counts = true;
     c->n_statements++;
     if (c->duck)
         return duck_texts(c->duck, sql, n_cols, &t, fn, ctx, err);

@@ -133,15 +133,16 @@ enum status evaluate_wanted(struct prepared *p, struct cq *out, struct err *err)
     return want_owners(p, out, err);
 }
 
-/* Would the rows of the query's tables, as many as declared bounds allow, take
- * more than a third of the memory? PRIVACY: by declared bounds alone; where a
- * private table has none nothing is known of it. */
-static bool public_prefers_sql(const struct prepared *p, const struct cq *q)
+/* Would the rows of all tables, as many as declared bounds allow, take more
+ * than a third of the memory? One answer for all questions. PRIVACY: by
+ * declared bounds alone; where a private table has none nothing is known of
+ * it. */
+static bool public_prefers_sql(const struct prepared *p)
 {
     double bytes = 0, room = (double)p->session->mem.limit;
-    for (uint32_t i = 0; i < q->n_atoms; i++) {
-        const struct table *t = &p->schema.tables.p[q->atoms[i].table];
-        u128 rows = p->rows_declared[q->atoms[i].table];
+    for (size_t i = 0; i < p->schema.tables.n; i++) {
+        const struct table *t = &p->schema.tables.p[i];
+        u128 rows = p->rows_declared[i];
         if (rows != U128_INF)
             bytes += (double)rows * 8 * (double)t->n_cols;
     }
@@ -150,13 +151,11 @@ static bool public_prefers_sql(const struct prepared *p, const struct cq *q)
     return bytes > room / 3;
 }
 
-static enum status prefers_sql(struct prepared *p, const struct cq *q,
-                               bool *out, struct err *err)
+static enum status prefers_sql(struct prepared *p, bool *out, struct err *err)
 {
     if (!p->session->discreet)
-        return source_prefers_sql(p->source, q, p->session->mem.limit, out,
-                                  err);
-    *out = source_is_server(p->source) && public_prefers_sql(p, q);
+        return source_prefers_sql(p->source, p->session->mem.limit, out, err);
+    *out = source_counts(p->source) && public_prefers_sql(p);
     return OK;
 }
 
@@ -171,9 +170,7 @@ static enum status use_sql(struct prepared *p, bool *out, struct err *err)
     if (p->schema.has_entities || !str_is(name, "auto") || p->keys_found ||
         p->steady)
         return OK;
-    for (size_t i = 0; !*out && i < p->n_counts; i++)
-        TRY(prefers_sql(p, p->counts[i].query, out, err));
-    return OK;
+    return prefers_sql(p, out, err);
 }
 
 static enum status open_counter(struct prepared *p, struct evaluated *e,

@@ -128,6 +128,11 @@ bool source_is_server(const struct source *src)
     return src && src->pg;
 }
 
+bool source_counts(const struct source *src)
+{
+    return src && (src->pg || src->duckdb || src->parquet);
+}
+
 bool source_has_files(const struct source *src)
 {
     bool any = src->sqlite || src->duckdb || src->parquet;

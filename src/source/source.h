@@ -165,9 +165,11 @@ enum status source_limit(struct source *src, uint64_t milliseconds,
 /* Rows are spread over several servers (Citus): what one transaction reads is
  * not one state of all of them. */
 bool source_is_distributed(const struct source *src);
-/* Would loading what q needs exceed about a third of `limit` bytes (0: of the
- * machine's memory)? By the catalogue's statistics; false for files. */
-enum status source_prefers_sql(struct source *src, const struct cq *q,
-                               size_t limit, bool *out,
+/* Would all declared columns exceed about a third of `limit` bytes (0: of the
+ * machine's memory)? By the catalogue's statistics; false where no database
+ * counts. */
+enum status source_prefers_sql(struct source *src, size_t limit, bool *out,
                                struct err *err) WARN_UNUSED;
+/* Is there a database that counts itself (PostgreSQL, DuckDB, Parquet)? */
+bool source_counts(const struct source *src); /* src may be NULL */
 #endif

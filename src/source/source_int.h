@@ -97,6 +97,7 @@ struct ticker {
     const struct progress *p;
     const char *what;
     uint64_t total;
+    bool counts;  /* the database counts, nothing is loaded */
     int64_t last; /* nanoseconds of the monotonic clock */
 };
 void ticker_init(struct ticker *t, const struct progress *p, const char *what,

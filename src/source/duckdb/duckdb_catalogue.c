@@ -376,6 +376,23 @@ static enum status constraint_row(struct source *src,
     return VEC_PUSH(&src->arena, &t->keys, k) ? OK : err_nomem(err);
 }
 
+static const char sizes_sql[] =
+    "SELECT schema_name, table_name, estimated_size::varchar "
+    "FROM duckdb_tables() WHERE database_name = current_database()";
+
+static enum status size_row(struct source *src, const struct duck_vector *v,
+                            uint64_t row, struct err *err)
+{
+    u128 n = 0;
+    struct str size = duck_text_at(&v[2], row);
+    struct src_table *t =
+        find_table(src, duck_text_at(&v[0], row), duck_text_at(&v[1], row));
+    (void)err;
+    if (t && !duck_is_null(&v[2], row) && count_read(size.p, size.n, &n))
+        t->believed_rows = (double)n;
+    return OK;
+}
+
 enum status duckdb_open(struct source *src, const char *path, struct err *err)
 {
     if (access(path, R_OK) != 0) {
@@ -385,8 +402,9 @@ enum status duckdb_open(struct source *src, const char *path, struct err *err)
     }
     TRY(duck_connect(src, path, &src->duckdb, err));
     TRY(duck_each_row(src, src->duckdb, columns_sql, 6, column_row, err));
-    return duck_each_row(src, src->duckdb, constraints_sql, 6, constraint_row,
-                         err);
+    TRY(duck_each_row(src, src->duckdb, constraints_sql, 6, constraint_row,
+                      err));
+    return duck_each_row(src, src->duckdb, sizes_sql, 3, size_row, err);
 }
 
 struct str duckdb_path(const struct source *src)

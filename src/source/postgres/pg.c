@@ -13,6 +13,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "sqlgen/sqlgen.h"
 
@@ -243,6 +244,19 @@ enum status pg_set(struct source *src, const char *name, const char *value,
     bool ok;
     snprintf(sql, sizeof sql, "SET LOCAL %s = '%s'", name, value);
     return attempt(src, sql, &ok, err);
+}
+
+enum status pg_attempt_number(struct source *src, const char *sql, double *out,
+                              struct err *err)
+{
+    PGresult *res;
+    TRY(run(src, "SAVEPOINT dpcount", err));
+    if (pg_query(src, sql, NULL, &res, err) != OK)
+        return run(src, "ROLLBACK TO SAVEPOINT dpcount", err);
+    if (PQntuples(res) && !PQgetisnull(res, 0, 0))
+        *out = strtod(PQgetvalue(res, 0, 0), NULL);
+    PQclear(res);
+    return run(src, "RELEASE SAVEPOINT dpcount", err);
 }
 
 /* Settings of a session reach the other servers of a Citus cluster only if it

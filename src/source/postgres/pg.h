@@ -37,6 +37,9 @@ enum status pg_explain(struct source *src, struct str sql,
  * nothing where the server has no such setting or the role may not. */
 enum status pg_set(struct source *src, const char *name, const char *value,
                    struct err *err) WARN_UNUSED;
+/* The one number that a query gives; *out stays where it fails. */
+enum status pg_attempt_number(struct source *src, const char *sql, double *out,
+                              struct err *err) WARN_UNUSED;
 /* Waits until the connection has input, ticking ten times a second. */
 enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
                     struct err *err) WARN_UNUSED;

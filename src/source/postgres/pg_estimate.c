@@ -1,7 +1,7 @@
 /*
- * How large is what a query needs? By the statistics of PostgreSQL's
- * catalogue, for --engine auto. Only the choice of engine depends on it; both
- * give the same numbers.
+ * How large are all declared columns? By the statistics of the catalogue, for
+ * --engine auto: one answer for all questions. Only the choice of engine
+ * depends on it; both give the same numbers.
  *
  * PRIVACY: the statistics come from private rows, so which engine it was is
  * for the owner only: in the output of count and sensitivity and in the
@@ -30,9 +30,25 @@ static void rows_sql(struct sb *b, const struct src_table *t)
                "WHERE c.relkind <> 'p'");
 }
 
-/* Bytes of a row's texts among the columns `needed`. */
-static void width_sql(struct sb *b, const struct src_table *t,
-                      const bool *needed)
+/* A cluster's coordinator has no rows: the bytes of the shards, each once. */
+static void shards_sql(struct sb *b, const struct src_table *t)
+{
+    struct sb name;
+    sb_init(&name, b->arena);
+    sqlgen_ident(&name, t->namespace_);
+    sb_char(&name, '.');
+    sqlgen_ident(&name, t->name);
+    b->failed |= name.failed;
+    if (b->failed)
+        return;
+    sb_cstr(b, "SELECT COALESCE(sum(s), 0) FROM (SELECT max(shard_size) AS s "
+               "FROM citus_shards WHERE table_name = ");
+    sqlgen_text(b, sb_view(&name));
+    sb_cstr(b, "::regclass GROUP BY shardid) x");
+}
+
+/* Bytes of a row's texts. */
+static void width_sql(struct sb *b, const struct src_table *t)
 {
     sb_cstr(b, "SELECT COALESCE(sum(avg_width), 0) FROM pg_catalog.pg_stats "
                "WHERE schemaname = ");
@@ -41,7 +57,7 @@ static void width_sql(struct sb *b, const struct src_table *t,
     sqlgen_text(b, t->name);
     sb_cstr(b, " AND attname IN (''");
     for (size_t i = 0; i < t->n_cols; i++)
-        if (t->to[i] != UINT32_MAX && needed[t->to[i]] &&
+        if (t->to[i] != UINT32_MAX &&
             (t->cols[i].type == T_TEXT || t->cols[i].type == T_DEC)) {
             sb_cstr(b, ", ");
             sqlgen_text(b, t->cols[i].name);
@@ -61,61 +77,76 @@ static enum status one_number(struct source *src, const struct sb *b,
     return OK;
 }
 
-static size_t columns_needed(const struct cq *q, size_t table, bool *needed)
+static size_t n_declared(const struct src_table *t)
 {
     size_t n = 0;
-    for (size_t c = 0; c < q->schema->tables.p[table].n_cols; c++) {
-        for (uint32_t a = 0; a < q->n_atoms; a++)
-            needed[c] |= q->atoms[a].table == table &&
-                         q->atoms[a].args[c].kind != TERM_ANY;
-        n += needed[c];
-    }
-    return n;
+    for (size_t i = 0; i < t->n_cols; i++)
+        n += t->to[i] != UINT32_MAX;
+    return n ? n : 1; /* rows are sent all the same */
 }
 
-/* Eight bytes for a value, and its text once more. */
-static enum status believed_bytes(struct source *src, const struct cq *q,
-                                  const struct src_table *t, double *out,
-                                  struct err *err)
+/* Where the cluster does not tell: 0. */
+static enum status cluster_bytes(struct source *src, const struct src_table *t,
+                                 double *out, struct err *err)
 {
     struct arena a;
-    struct sb rows, width;
-    double n = 0, w = 0;
+    struct sb b;
+    *out = 0;
     arena_init(&a, src->mem);
-    sb_init(&rows, &a);
-    sb_init(&width, &a);
-    bool *needed = NEWS(&a, bool, q->schema->tables.p[t->table].n_cols + 1);
-    enum status s = needed ? OK : err_nomem(err);
-    if (s == OK) {
-        size_t cols = columns_needed(q, t->table, needed);
-        w = 8 * (double)(cols ? cols : 1); /* rows are sent all the same */
-        rows_sql(&rows, t);
-        width_sql(&width, t, needed);
-        s = one_number(src, &rows, &n, err);
-    }
-    double text = 0;
-    if (s == OK)
-        s = one_number(src, &width, &text, err);
-    *out = n * (w + text);
+    sb_init(&b, &a);
+    shards_sql(&b, t);
+    enum status s =
+        b.failed ? err_nomem(err) : pg_attempt_number(src, b.p, out, err);
     arena_fini(&a);
     return s;
 }
 
-enum status source_prefers_sql(struct source *src, const struct cq *q,
-                               size_t limit, bool *out, struct err *err)
+/* Eight bytes for a value, and its text once more. */
+static enum status believed_bytes(struct source *src, const struct src_table *t,
+                                  double *out, struct err *err)
+{
+    struct arena a;
+    struct sb rows, width;
+    double n = 0, text = 0, shards = 0;
+    if (src->pg->is_citus)
+        TRY(cluster_bytes(src, t, &shards, err));
+    arena_init(&a, src->mem);
+    sb_init(&rows, &a);
+    sb_init(&width, &a);
+    rows_sql(&rows, t);
+    width_sql(&width, t);
+    enum status s = one_number(src, &rows, &n, err);
+    if (s == OK && n > 0)
+        s = one_number(src, &width, &text, err);
+    *out = n * (8 * (double)n_declared(t) + text);
+    *out = *out > shards ? *out : shards;
+    arena_fini(&a);
+    return s;
+}
+
+static enum status table_bytes(struct source *src, const struct src_table *t,
+                               double *out, struct err *err)
+{
+    *out = 0;
+    if (t->kind == SRC_PG)
+        return believed_bytes(src, t, out, err);
+    if (t->believed_rows > 0)
+        *out = t->believed_rows * 8 * (double)n_declared(t);
+    return OK;
+}
+
+enum status source_prefers_sql(struct source *src, size_t limit, bool *out,
+                               struct err *err)
 {
     double bytes = 0, room = (double)limit;
     *out = false;
-    if (!src->pg)
+    if (!src->pg && !src->duckdb && !src->parquet)
         return OK;
-    for (uint32_t a = 0; a < q->n_atoms; a++) {
-        const struct src_table *t = source_find_table(src, q->atoms[a].table);
+    for (size_t i = 0; i < src->tables.n; i++) {
         double more = 0;
-        if (cq_atoms_of_table(q, q->atoms[a].table) & aset_first_n(a))
-            continue; /* seen */
-        if (!t || t->kind != SRC_PG)
-            return OK; /* a file besides: only the embedded engine has both */
-        TRY(believed_bytes(src, q, t, &more, err));
+        if (src->tables.p[i].refused)
+            continue;
+        TRY(table_bytes(src, &src->tables.p[i], &more, err));
         bytes += more;
     }
     if (!limit)

@@ -22,5 +22,6 @@ enum status ticker_tick(struct ticker *t, uint64_t done, struct err *err)
     t->last = now;
     if (t->p->tick(t->p->ctx, t->what, done, t->total))
         return OK;
-    return err_set(err, E_CANCELLED, "loading was stopped by the user");
+    return err_set(err, E_CANCELLED, "%s was stopped by the user",
+                   t->counts ? "counting in the database" : "loading");
 }
