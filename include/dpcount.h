@@ -144,8 +144,7 @@ DPC_API void dpc_error_free(dpc_error *e);
  *   db            FILE.db, sqlite:FILE, duckdb:FILE, folder of files,
  *                 postgresql://...
  *   table         a delimited file, or t=FILE.parquet; may repeat
- *   engine        embedded (default), sql: the PostgreSQL server counts, or
- *                 auto
+ *   engine        embedded (default), sql: the database counts, or auto
  *   queries       typical queries, one in each line
  *   threads       threads for counting
  *   memory        limit on memory: 512M, 4G
