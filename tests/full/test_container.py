@@ -120,7 +120,7 @@ with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
         skip("once is enough, and this build has sanitizers")
 with tempfile.TemporaryDirectory() as scratch:
     last, command = carry_out(base_root(scratch), scratch)
-    if "dpcount release" not in last.run(*command):
+    if "\n  release " not in last.run(*command):
         fail("the image does not print its help")
     tour = ("cp -r /usr/share/doc/dpcount/examples tour; cd tour; dpcount budget init --ledger l --epsilon 10; "
             "dpcount release --db hospital.db --policy policy.yaml --ledger l --epsilon 1 --query-file queries/example16.sql")
