@@ -20,14 +20,6 @@
 
 #include <math.h>
 
-static struct str rat_text(struct arena *a, mpq_srcptr v)
-{
-    struct sb b;
-    sb_init(&b, a);
-    rat_print(&b, v);
-    return b.failed ? STR("?") : sb_view(&b);
-}
-
 /* --- prices --------------------------------------------------------------- */
 
 /* PRIVACY: the price is the guarantee of the whole release. Pure mechanisms
@@ -54,98 +46,6 @@ void choose_price_for_sums(struct choice *c)
     mpq_set(c->price.delta, c->total.delta);
     mpq_set_ui(c->price.rho, 0, 1);
     price_round(&c->price); /* up, to the digits of a price */
-}
-
-/* PRIVACY: neighbours that break a declared key or bound are not databases
- * that the noise was chosen for. */
-static bool relies_on_constraints(const struct count *q)
-{
-    for (size_t i = 0; i < q->n_bodies; i++)
-        for (uint32_t k = 0; k < q->bodies[i]->n_atoms; k++) {
-            const struct table *t =
-                &q->p->schema.tables.p[q->bodies[i]->atoms[k].table];
-            if (table_is_private(t) && t->degrees.n)
-                return true;
-        }
-    return false;
-}
-
-static void set_guarantee_text(struct count *q, struct choice *c)
-{
-    struct arena *a = &q->p->arena;
-    struct str who = str_printf(
-        a, "%.*s%s", PSTR(prepare_neighbours_text(q)),
-        relies_on_constraints(q)
-            ? " (among databases that satisfy the declared constraints)"
-            : "");
-    if (c->exact)
-        c->guarantee = STR("The answer depends on public tables only; "
-                           "nothing is spent.");
-    else if (c->total.kind == PRIVACY_ZCDP)
-        c->guarantee = str_printf(
-            a,
-            "%.*s-zCDP: whoever sees the answer can hardly tell whether you "
-            "%.*s.",
-            PSTR(rat_text(a, c->total.rho)), PSTR(who));
-    else
-        c->guarantee = str_printf(
-            a,
-            "No answer becomes more than e^%.*s times likelier, or less "
-            "likely, if you %.*s%s%.*s.",
-            PSTR(rat_text(a, c->price.epsilon)), PSTR(who),
-            mpq_sgn(c->price.delta) ? "; except with probability " : "",
-            PSTR(mpq_sgn(c->price.delta) ? rat_text(a, c->price.delta)
-                                         : STR("")));
-}
-
-/* A table has fewer rows than this: pages of a server, ids of a store. */
-enum { ROWS_BITS = 40, WEIGHT_BITS = 60 };
-
-/* What counts are clamped at, if a count could reach it. Public. */
-static u128 clamped_at(const struct count *q, const struct choice *c)
-{
-    u128 most = count_limit(c->n_groups, c->is_signed);
-    uint32_t bits = ROWS_BITS * q->query->n_atoms;
-    if (q->query->weight.on)
-        bits += WEIGHT_BITS;
-    return bits < 127 && most >> bits ? U128_INF : most;
-}
-
-static void add_clamped_text(struct arena *a, struct choice *c)
-{
-    struct str of = STR("");
-    if (c->clamped_at == U128_INF || !c->guarantee.p)
-        return;
-    uint64_t parts = c->n_groups > 1 ? c->n_groups : 1;
-    if (c->is_signed)
-        parts *= 2;
-    if (parts > 1)
-        of = str_printf(a, " divided by %llu", (unsigned long long)parts);
-    c->guarantee = str_printf(
-        a, "%.*s %s above 2^127 - 1%.*s%s are given as that.",
-        PSTR(c->guarantee), c->is_signed ? "Sizes of sums" : "Counts", PSTR(of),
-        c->is_signed ? " units" : "");
-}
-
-static bool sees(const struct count *q, const char *what)
-{
-    struct str v = q->p->schema.limits.visible;
-    return str_is(v, what) || str_is(v, "both");
-}
-
-/* What is seen besides the answer, and is not covered. */
-static void add_visible_text(struct count *q, struct choice *c)
-{
-    bool time = sees(q, "time"), load = sees(q, "load");
-    if (c->exact || !c->guarantee.p || (!time && !load))
-        return;
-    c->guarantee =
-        str_printf(&q->p->arena,
-                   "%.*s It does not cover %s%s%s, which depend%s on the rows.",
-                   PSTR(c->guarantee), time ? "when the answer comes" : "",
-                   time && load ? " and " : "",
-                   load ? "how busy the machine is meanwhile" : "",
-                   time && load ? "" : "s");
 }
 
 /* --- the global way ------------------------------------------------------- */
@@ -556,10 +456,7 @@ enum status choose(struct count *q, const struct group_keys *k,
     if (!c->exact)
         set_price(c);
     c->price.half = q->half;
-    set_guarantee_text(q, c);
-    c->clamped_at = clamped_at(q, c);
-    add_clamped_text(&q->p->arena, c);
-    add_visible_text(q, c);
+    choose_guarantee_text(q, c);
     if (!c->exact)
         tell_left_out(q->p, c);
     return c->reason.p && c->guarantee.p ? OK : err_nomem(err);

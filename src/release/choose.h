@@ -66,6 +66,8 @@ struct priced {
 enum status choose_all(struct prepared *p, struct priced **out,
                        struct err *err) WARN_UNUSED;
 void priced_fini(struct prepared *p, struct priced *counts);
+/* guarantee_text.c: what is guaranteed, in words, and clamped_at. */
+void choose_guarantee_text(struct count *q, struct choice *c);
 /* choose_threshold.c: the mechanism for keys that are found in private rows. */
 enum status choose_threshold(struct count *q, struct choice *c,
                              struct err *err) WARN_UNUSED;
