@@ -85,7 +85,7 @@ void terminal_print(FILE *to, const char *text);
 FILE *plot_open(const char *path, bool json);
 /* The rows of a release; false: they could not be written. */
 bool plot_draw(FILE *to, const dpc_result *r, const char *query);
-/* nearest.c: what was meant, perhaps; NULL: nothing is near. */
+/* suggestions.c: what was meant, perhaps; NULL: nothing is near. */
 const char *nearest_command(const char *asked);
 const char *nearest_sub(const char *name, const char *asked);
 const char *nearest_option(const char *asked);
