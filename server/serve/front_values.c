@@ -229,10 +229,19 @@ static void put_sized(struct wire_out *out, int64_t v, size_t n)
         wire_put8(out, (uint8_t)v);
 }
 
+/* PostgreSQL's own ranges: beyond them its binary forms have no room. */
+enum { FIRST_YEAR = -4713, LAST_DATE = 5874897, LAST_TIMESTAMP = 294276 };
+
+static bool is_time(int h, int mi, double sec)
+{
+    return h >= 0 && h <= 24 && mi >= 0 && mi < 60 && sec >= 0 && sec < 61;
+}
+
 static bool put_date(struct wire_out *out, const char *s)
 {
     int y, m, d, n = 0;
-    if (sscanf(s, "%d-%2d-%2d%n", &y, &m, &d, &n) != 3 || s[n])
+    if (sscanf(s, "%d-%2d-%2d%n", &y, &m, &d, &n) != 3 || s[n] ||
+        y < FIRST_YEAR || y > LAST_DATE)
         return false;
     put_sized(out, to_julian(y, m, d) - EPOCH_DAY, 4);
     return true;
@@ -244,7 +253,7 @@ static bool put_timestamp(struct wire_out *out, const char *s)
     double sec;
     if (sscanf(s, "%d-%2d-%2d %2d:%2d:%lf%n", &y, &mo, &d, &h, &mi, &sec, &n) !=
             6 ||
-        s[n])
+        s[n] || y < FIRST_YEAR || y > LAST_TIMESTAMP || !is_time(h, mi, sec))
         return false;
     int64_t us = (int64_t)(to_julian(y, mo, d) - EPOCH_DAY) * day_us;
     us += ((int64_t)h * 3600 + mi * 60) * 1000000 + llround(sec * 1e6);
@@ -256,7 +265,8 @@ static bool put_time(struct wire_out *out, const char *s)
 {
     int h, mi, n = 0;
     double sec;
-    if (sscanf(s, "%2d:%2d:%lf%n", &h, &mi, &sec, &n) != 3 || s[n])
+    if (sscanf(s, "%2d:%2d:%lf%n", &h, &mi, &sec, &n) != 3 || s[n] ||
+        !is_time(h, mi, sec))
         return false;
     put_sized(out, ((int64_t)h * 3600 + mi * 60) * 1000000 + llround(sec * 1e6),
               8);
