@@ -98,6 +98,18 @@ def magic(ds):
     check("the magic spends", isinstance(cell("ds --epsilon 2 --spend", WOMEN), dpcount.Answer) and "_dpcount" in shell.user_ns, "")
 
 
+def readme():
+    """The page's first program, without the lines for a service, pandas and matplotlib."""
+    with open(os.path.join(SOURCE, "python", "README.md"), encoding="utf-8") as f:
+        program = re.search(r"(?s)```python\n(.*?)```", f.read()).group(1)
+    for name in ("hospital.db", "policy.yaml"):
+        os.symlink(os.path.join(EXAMPLES, name), name)
+    run("budget", "init", "--ledger", "hospital.ledger", "--epsilon", "10")
+    lines = [x for x in program.splitlines() if not re.search(r"connect\(|to_pandas|plot\(", x)]
+    check("the page's program is whole", len(lines) >= 7, program)
+    exec("\n".join(lines), {})  # pylint: disable=exec-used
+
+
 def wheel():
     debian = "/usr/bin/python3"
     if subprocess.run([debian, "-c", "import setuptools, wheel, pip"], capture_output=True, check=False).returncode:
@@ -123,5 +135,6 @@ with tempfile.TemporaryDirectory() as folder:
         failures(data)
         threads(data)
         magic(data)
+    readme()
     wheel()
     end()

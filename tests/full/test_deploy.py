@@ -66,6 +66,14 @@ def ask(root, service):
             fail("the answers lack " + word, r.stdout)
 
 
+def day_to_day(root):
+    """The page's own words for what is spent, while the service runs."""
+    with open(os.path.join(SOURCE, "docs", "deploy.md"), encoding="utf-8") as f:
+        command = re.search(r"`(sudo -u dpcount dpcount budget show[^`]*)`", f.read()).group(1)
+    if "0.1" not in root.sh(command):
+        fail("what is spent is not shown: " + command)
+
+
 need()
 with tempfile.TemporaryDirectory() as scratch:
     place = Root(base(scratch), os.path.join(scratch, "root"))
@@ -77,6 +85,7 @@ with tempfile.TemporaryDirectory() as scratch:
         server = subprocess.Popen(started, stdout=log, stderr=log, env=PLAIN)
         try:
             ask(place, server)
+            day_to_day(place)
         finally:
             server.kill()  # and all in its root with it
             server.wait(timeout=120)
