@@ -140,7 +140,7 @@ def locked(s):
     os.kill(engine, signal.SIGSTOP)
     a = Asked(s, "ann", "select count(*) from pat where id < 17").end()
     os.kill(engine, signal.SIGCONT)
-    # a clerk that looks for the first time since the start may wait for the engine, too: a slot more
+    # twice the moment was seen once on a busy machine; why is not known
     check(2 * PACE - 0.01 <= a.took < 4 * PACE + SLACK, "no rung is left: it ends at the moment", a.took, a.code, a.text)
     check(a.code == "55000", "locked", a.code, a.text)
     check(abs(s.spent("ann") - spent - 0.5) < 1e-9, "and charged", s.spent("ann"), spent)
