@@ -1,5 +1,6 @@
 """Whole sources and versions: a file that is malformed, a page that is broken, a constraint
 that does not hold stop every question alike, uncharged; a sealed version answers about itself."""
+import contextlib
 import os
 import sqlite3
 import stat
@@ -137,6 +138,28 @@ def repeated_live():
     check("fresh pays", not fresh["repeated"] and spent(book) == 2, fresh)
 
 
+def writes_do_not_show():
+    """The head's number in an answer, and in `budget show`, counts what was asked and not what was written."""
+    heads = []
+    for writes in (False, True):
+        make_db("w.db")
+        book = ledger("w.ledger")
+        seen = []
+        for i in range(3):
+            if writes and i:
+                with contextlib.closing(sqlite3.connect("w.db")) as db:
+                    db.execute("INSERT INTO other VALUES (?)" if i == 1 else "DELETE FROM other WHERE x = ?", (9,))
+                    db.commit()
+                    db.execute("VACUUM")
+            status, out = release(["--db", "w.db"], book, f"SELECT COUNT(*) FROM p WHERE id < {i}")
+            show = ask("budget", "show", "--ledger", book, "--format", "json")[1]
+            check("answered", status == 0, out)
+            seen.append((out["head"]["n"], show["head"]["n"], {k: v for k, v in show.items() if k != "head"}))
+        check("the ledger is whole", run("budget", "verify", "--ledger", book).returncode == 0)
+        heads.append(seen)
+    check("the heads do not tell of writes", heads[0] == heads[1], heads)
+
+
 def sealed():
     """In place, and as a copy."""
     make_db("s.db")
@@ -248,6 +271,7 @@ def main():
         broken_page()
         changed_meanwhile()
         repeated_live()
+        writes_do_not_show()
         sealed()
         ill_typed()
         folder = pg.start(needed=False)
