@@ -264,28 +264,49 @@ enum status sql_group_node(struct lower *l, struct scope *sc,
     return OK;
 }
 
+static enum status lower_group(struct lower *l, struct scope *sc,
+                               const json_t *node, long at,
+                               struct after_keys *out)
+{
+    struct expr *e;
+    struct term t;
+    TRY(lower_scalar(l, sc, node, &e));
+    if (is_text_only(l, e))
+        return sql_refuse(l->err, NO_TEXT_ONLY, at);
+    TRY(term_of(l, e, at, &t));
+    return VEC_PUSH(l->arena, &out->nodes, node) &&
+                   VEC_PUSH(l->arena, &out->types, e->type) &&
+                   VEC_PUSH(l->arena, &l->b.outs, t)
+               ? OK
+               : err_nomem(l->err);
+}
+
 static enum status lower_groups(struct lower *l, struct scope *sc,
                                 const json_t *select, struct after_keys *out)
 {
     const json_t *items = get(select, "groupClause");
-    size_t n = json_array_size(items);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i), *node;
-        struct expr *e;
-        struct term t;
         if (node_as(item, "GroupingSet"))
             return sql_refuse(l->err, NO_GROUPING_SETS, node_location(item));
         TRY(sql_group_node(l, sc, select, item, &node));
-        TRY(lower_scalar(l, sc, node, &e));
-        if (is_text_only(l, e))
-            return sql_refuse(l->err, NO_TEXT_ONLY, node_location(item));
-        TRY(term_of(l, e, node_location(item), &t));
-        if (!VEC_PUSH(l->arena, &out->nodes, node) ||
-            !VEC_PUSH(l->arena, &out->types, e->type) ||
-            !VEC_PUSH(l->arena, &l->b.outs, t))
-            return err_nomem(l->err);
+        TRY(lower_group(l, sc, node, node_location(item), out));
     }
-    l->b.n_group = (uint32_t)n;
+    return OK;
+}
+
+/* What the keys determine is found once, where no side of an outer join is
+ * absent: all branches have the same keys. */
+static enum status add_determined(struct lower *l, struct scope *sc,
+                                  const json_t *select, bool first,
+                                  nodes *determined, struct after_keys *out)
+{
+    if (first && !l->choices->united)
+        TRY(sql_determined(l, sc, select, &out->nodes, determined));
+    for (size_t i = 0; i < determined->n; i++)
+        TRY(lower_group(l, sc, determined->p[i],
+                        node_location(determined->p[i]), out));
+    l->b.n_group = (uint32_t)out->nodes.n;
     return OK;
 }
 
@@ -330,8 +351,9 @@ struct count_reader {
     const struct sql_options *opt;
     struct err *err;
     const json_t *select;
-    nodes calls;    /* an average stands twice: its sum, its number */
-    uint64_t *work; /* of all counts together */
+    nodes calls;       /* an average stands twice: its sum, its number */
+    uint64_t *work;    /* of all counts together */
+    nodes *determined; /* by the keys of GROUP BY: keys as well */
 };
 
 /* Is this call the second of an average, its number? */
@@ -370,6 +392,7 @@ static enum status lower_branch(const struct count_reader *r, size_t i,
     l->sole = true;
     TRY(sql_lower_body(l, &sc, r->select));
     TRY(lower_groups(l, &sc, r->select, &keys));
+    TRY(add_determined(l, &sc, r->select, first, r->determined, &keys));
     if (first) {
         TRY(name_groups(l, &sc, r->select, &keys, out));
         TRY(sql_after_read(l, &sc, r->select, &r->calls, &keys, out));
@@ -584,8 +607,13 @@ enum status sql_read(struct arena *a, struct schema *s, struct str text,
                      struct err *err)
 {
     uint64_t work = 0;
-    struct count_reader r = {
-        .arena = a, .schema = s, .opt = opt, .err = err, .work = &work};
+    nodes determined = {0};
+    struct count_reader r = {.arena = a,
+                             .schema = s,
+                             .opt = opt,
+                             .err = err,
+                             .work = &work,
+                             .determined = &determined};
     struct parse_tree tree;
     char *clean;
     *out = (struct sql_statement){0};

@@ -437,6 +437,20 @@ static bool is_identity(enum type from, enum type to)
     return from == to || (from == T_INT && to == T_DEC);
 }
 
+/* 1, 0 or NULL */
+static enum status bool_to_int(struct lower *l, struct expr *e,
+                               struct expr **out)
+{
+    struct expr *v[5];
+    v[0] = e;
+    TRY(make_int(l, 1, &v[1]));
+    TRY(make1(l, X_NOT, e, &v[2]));
+    TRY(make_int(l, 0, &v[3]));
+    TRY(make_const(l, value_null(), &v[4]));
+    v[4]->type = T_INT;
+    return make(l, X_CASE, 5, v, out);
+}
+
 static enum status cast_to(struct lower *l, struct expr *e, enum type t,
                            long position, struct expr **out)
 {
@@ -452,6 +466,8 @@ static enum status cast_to(struct lower *l, struct expr *e, enum type t,
         (*out)->type = T_INT;
         return OK;
     }
+    if (from == T_BOOL && t == T_INT)
+        return bool_to_int(l, e, out);
     if (t == T_REAL && (from == T_INT || from == T_DEC))
         return make1(l, X_TO_REAL, e, out);
     if (t == T_TIMESTAMP && from == T_DATE)
@@ -463,6 +479,30 @@ static enum status cast_to(struct lower *l, struct expr *e, enum type t,
     if (e->op == X_CONST)
         return cast_const(l, e, t, position, out);
     return sql_refuse(l->err, NO_CAST, position);
+}
+
+/* A constant whole number of a type's brackets; -1: none. */
+static long typmod(const json_t *type, size_t i)
+{
+    const json_t *c =
+        node_as(json_array_get(get(type, "typmods"), i), "A_Const");
+    const json_t *v = get(c, "ival");
+    return v ? (long)json_integer_value(get(v, "ival")) : -1;
+}
+
+/* numeric(p, s): rounded to s digits. What PostgreSQL reports as an overflow of
+ * p digits is the exact number. */
+static enum status cast_digits(struct lower *l, struct expr *e,
+                               const json_t *type, long at, struct expr **out)
+{
+    struct expr *v[2];
+    bool has_scale = get_size(type, "typmods") > 1;
+    long p = typmod(type, 0), s = has_scale ? typmod(type, 1) : 0;
+    if (p < 1 || p > 1000 || s < 0 || s > p || get_size(type, "typmods") > 2)
+        return sql_refuse(l->err, NO_CAST, at);
+    TRY(cast_to(l, e, T_DEC, at, &v[0]));
+    TRY(make_int(l, s, &v[1]));
+    return make(l, X_ROUND, 2, v, out);
 }
 
 enum status lower_cast(struct lower *l, struct scope *sc, const json_t *cast,
@@ -478,11 +518,15 @@ enum status lower_cast(struct lower *l, struct scope *sc, const json_t *cast,
     bool padded = strcmp(name, "bpchar") == 0;
     bool texts = padded || strcmp(name, "varchar") == 0;
     long length = texts ? length_of(type) : -1;
-    if (get(type, "arrayBounds") || (get(type, "typmods") && length < 0) ||
+    bool digits = strcmp(name, "numeric") == 0 && get(type, "typmods");
+    if (get(type, "arrayBounds") ||
+        (get(type, "typmods") && length < 0 && !digits) ||
         (padded && length < 0) || strcmp(name, "char") == 0 ||
         strcmp(name, "float4") == 0 || !sql_type_of_name(name, &t))
         return sql_refuse(l->err, NO_CAST, at);
     TRY(lower_scalar(l, sc, get(cast, "arg"), &e));
+    if (digits)
+        return cast_digits(l, e, type, at, out);
     return length > 0 ? cast_length(l, e, length, padded, at, out)
                       : cast_to(l, e, t, at, out);
 }

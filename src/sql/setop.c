@@ -252,6 +252,7 @@ static enum status one_side(struct lower *l, struct scope *parent,
     if (l->t.at || parent)
         return sql_refuse(l->err, NO_UNION, -1);
     TRY(pick(l, &side));
+    l->choices->united = true;
     l->counting = counting && all;
     if (counting && all)
         l->t.tag = 2 * l->t.tag + side;

@@ -107,6 +107,7 @@ struct choices {
     unsigned n;    /* picked so far */
     unsigned seen; /* met while lowering this branch */
     bool sets;     /* outputs of the branches are compared: keep their places */
+    bool united;   /* sides of a UNION, not only of outer joins */
 };
 
 /* What the branches of an AVG have in common: the range that it is shifted by.
@@ -300,6 +301,10 @@ struct after_keys {
     nodes nodes;
     VEC(enum type) types;
 };
+/* Columns of the SELECT list, HAVING and ORDER BY that are not among the keys,
+ * but whose table's key is. */
+enum status sql_determined(struct lower *l, struct scope *sc,
+                           const json_t *select, const nodes *keys, nodes *out);
 enum status sql_after_read(struct lower *l, struct scope *sc,
                            const json_t *select, const nodes *calls,
                            const struct after_keys *keys,

@@ -2,11 +2,11 @@
  * SUM and AVG: what is added up, and within which range.
  *
  * The range follows from the expression: of a column by the clip of the
- * policy, of LEAST and GREATEST by their constants, of arithmetic from its
- * parts. PRIVACY: it is enforced where values are added up (cq/weight.c), so a
- * range that is too narrow cuts values and never noise. How many digits a value
- * has behind the point is found the same way; sums are integers in units of
- * the last one.
+ * policy and the constants that WHERE compares it with, of LEAST and GREATEST
+ * by their constants, of arithmetic from its parts. PRIVACY: it is enforced
+ * where values are added up (cq/weight.c), so a range that is too narrow cuts
+ * values and never noise. How many digits a value has behind the point is found
+ * the same way; sums are integers in units of the last one.
  *
  *   SUM(x)           the rows as COUNT(*) has them, x weighs; NULL weighs 0
  *   SUM(DISTINCT x)  the clipped values
@@ -78,6 +78,23 @@ static struct spread any_of(struct spread a, struct spread b)
     return settled(a);
 }
 
+/* ROUND(x, k), FLOOR, CEIL: digits up to k, bounds outwards. */
+static struct spread rounded(struct spread s, uint32_t digits)
+{
+    if (s.scale > digits) {
+        __int128 by = 1;
+        for (uint32_t i = digits; i < s.scale; i++)
+            by *= 10;
+        s.lo = s.lo / by - (s.lo % by != 0 && s.lo < 0);
+        s.hi = s.hi / by + (s.hi % by != 0 && s.hi > 0);
+        s.scale = digits;
+    } else if (!s.has_scale) {
+        s = rescaled(s, digits);
+    }
+    s.has_scale = true;
+    return s;
+}
+
 /* --- leaves --- */
 
 static struct spread const_span(const struct value *v)
@@ -130,9 +147,56 @@ static struct spread column_span(const struct lower *l, uint32_t var)
     return rescaled(clip, s.scale);
 }
 
+/* A bound of a row that counts, in the units of s; strict: one unit within. A
+ * clip that lies beyond it stays: it is what such values are cut to. */
+static void tighten(struct spread *s, const struct value *v, bool below,
+                    bool strict)
+{
+    struct spread c = const_span(v);
+    if (!c.has_lo || c.nothing || !s->has_scale)
+        return;
+    bool whole = c.scale <= s->scale;
+    c = rounded(rescaled(c, s->scale), s->scale);
+    c.lo += strict && whole;
+    c.hi -= strict && whole;
+    if (below && (!s->has_hi || c.hi < s->hi)) {
+        s->hi = s->has_lo && c.hi < s->lo ? s->lo : c.hi;
+        s->has_hi = true;
+    }
+    if (!below && (!s->has_lo || c.lo > s->lo)) {
+        s->lo = s->has_hi && c.lo > s->hi ? s->hi : c.lo;
+        s->has_lo = true;
+    }
+}
+
+/* What WHERE and FILTER compare the column with, for every row that counts. */
+static struct spread filtered_span(const struct lower *l, uint32_t var)
+{
+    struct spread s = column_span(l, var);
+    for (size_t i = 0; i < l->b.cmps.n; i++) {
+        const struct cmp *p = &l->b.cmps.p[i];
+        bool root = i >= l->t.cmp_node.n || l->t.cmp_node.p[i] == 0;
+        bool left = term_var(p->l) == vset_one(var);
+        struct term other = left ? p->r : p->l;
+        if (root && p->op != CMP_NE && other.kind == TERM_CONST &&
+            (left || term_var(p->r) == vset_one(var)))
+            tighten(&s, &l->b.consts.p[other.id], left, p->op == CMP_LT);
+    }
+    return settled(s);
+}
+
 /* --- operations --- */
 
 static struct spread span_of(struct lower *l, const struct expr *e);
+
+/* Whole numbers have no digits behind the point, whatever they come from: two
+ * dates, say. */
+static struct spread whole_span(struct spread s, const struct expr *e)
+{
+    if (e->type == T_INT && !s.has_scale)
+        return (struct spread){.has_scale = true, .nothing = s.nothing};
+    return s;
+}
 
 static struct spread sum_span(struct spread a, struct spread b, bool minus)
 {
@@ -178,23 +242,6 @@ static struct spread size_span(struct spread s)
     s.lo = 0;
     s.has_lo = true;
     return settled(s);
-}
-
-/* ROUND(x, k), FLOOR, CEIL: digits up to k, bounds outwards. */
-static struct spread rounded(struct spread s, uint32_t digits)
-{
-    if (s.scale > digits) {
-        __int128 by = 1;
-        for (uint32_t i = digits; i < s.scale; i++)
-            by *= 10;
-        s.lo = s.lo / by - (s.lo % by != 0 && s.lo < 0);
-        s.hi = s.hi / by + (s.hi % by != 0 && s.hi > 0);
-        s.scale = digits;
-    } else if (!s.has_scale) {
-        s = rescaled(s, digits);
-    }
-    s.has_scale = true;
-    return s;
 }
 
 static struct spread round_span(struct lower *l, const struct expr *e)
@@ -258,7 +305,7 @@ static struct spread span_of(struct lower *l, const struct expr *e)
     case X_CONST:
         return const_span(&e->val);
     case X_VAR:
-        return column_span(l, e->var);
+        return filtered_span(l, e->var);
     case X_CASE:
     case X_COALESCE:
     case X_NULLIF:
@@ -268,8 +315,9 @@ static struct spread span_of(struct lower *l, const struct expr *e)
         return extreme_span(l, e);
     case X_ADD:
     case X_SUB:
-        return sum_span(span_of(l, e->args[0]), span_of(l, e->args[1]),
-                        e->op == X_SUB);
+        return whole_span(sum_span(span_of(l, e->args[0]),
+                                   span_of(l, e->args[1]), e->op == X_SUB),
+                          e);
     case X_NEG:
         return sum_span(zero, span_of(l, e->args[0]), true);
     case X_MUL:

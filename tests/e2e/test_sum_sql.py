@@ -54,7 +54,7 @@ SOURCES = [
     ("(SELECT DISTINCT g, n, d FROM a) x", "x", None),
 ]
 CONDITIONS = ["", " WHERE NOT EXISTS (SELECT 1 FROM b z WHERE z.a = {k})", " WHERE {k} IN (SELECT a FROM b WHERE w > 0)",
-              " WHERE {k} > 0 AND {k} < 3"]
+              " WHERE {k} > 0 AND {k} < 3", " WHERE {n} >= 1 AND {n} < 4", " WHERE {n} < -1", " WHERE {n} > 5"]
 
 
 def fill(rng, db):
@@ -75,7 +75,7 @@ def statement(rng):
     value = rng.choice([v for v in VALUES if ("{a}" not in v[0] or a) and ("{b}" not in v[0] or b)])
     mine, theirs = (v.format(a=a, b=b) for v in value[:2])
     key = "x.g" if a else "y.a"
-    rest = " FROM " + source + rng.choice(CONDITIONS).format(k=key)
+    rest = " FROM " + source + rng.choice(CONDITIONS).format(k=key, n="x.n" if a else "y.w")
     kind = rng.choice(["SUM", "SUM", "SUM", "DISTINCT", "AVG", "FILTER"])
     if kind == "DISTINCT":
         return "SELECT SUM(DISTINCT %s)%s" % (mine, rest), "SELECT SUM(DISTINCT %s)%s" % (theirs, rest), value[2], kind
@@ -230,6 +230,13 @@ def nulls(folder):
     check("clip in the query", float(value("SELECT SUM(LEAST(GREATEST(x, 10), 50)) FROM t WHERE id < 3")) == 30)
     # lo + hi is odd: half units are kept
     check("half units", float(value("SELECT AVG(o) FROM t")) == 7 / 3 or abs(float(value("SELECT AVG(o) FROM t")) - 7 / 3) < 1e-5)
+    # ranges that conditions say, with a clip and without
+    for sql, want in (("SUM(x) FROM t WHERE x > 150", 0), ("SUM(x) FROM t WHERE x < 50", 100), ("SUM(x) FROM t WHERE x > 149", 150),
+                      ("SUM(id) FROM t WHERE id >= 2 AND 5 > id", 5), ("SUM(id) FROM t WHERE id BETWEEN 0 AND 2", 3),
+                      ("SUM(CASE WHEN id BETWEEN 0 AND 2 THEN id END) FROM t", 3), ("SUM((x < 100)::int) FROM t", 1),
+                      ("AVG(id) FROM t WHERE id BETWEEN 1 AND 2", 1.5), ("SUM((x / 7)::numeric(8, 2)) FROM t WHERE x = 150", None)):
+        out = value("SELECT " + sql)
+        check(sql, want is None and "error" in out or want is not None and float(out) == want, out)
     check("sum of nothing", float(value("SELECT SUM(x) FROM t WHERE id > 9")) == 0)
     return path, policy
 
@@ -255,6 +262,8 @@ def words(path, policy):
                       ("SELECT o, SUM(x) FROM t GROUP BY o", "unsupported"), ("SELECT SUM(*) FROM t", "syntax")]:
         out = quoted(path, policy, sql)
         check("refused: " + sql, out.get("error", {}).get("code") == code, out)
+    for notion in ("add-drop-one", "change-one"):
+        out = run("analyze", "--policy", policy, "--table", "t(id,x,o)", "--neighbours", notion, "SELECT SUM(x) FROM t WHERE x < 120")
     out = quoted(path, policy, "SELECT o, SUM(x) FROM t GROUP BY o", "--groups", "1,2")
     check("public keys", out.get("groups") == 2, out)
 
