@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/sources.md: its commands with files, SQLite and PostgreSQL work."""
+"""docs/sources.md and docs/tutorial.md: their commands with files, SQLite and PostgreSQL work."""
 import os
 import sys
 

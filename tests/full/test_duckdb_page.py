@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/sources.md: its commands with DuckDB and Parquet work."""
+"""docs/sources.md and docs/tutorial.md: their commands with DuckDB and Parquet work."""
 import os
 import sys
 import tempfile
