@@ -34,6 +34,8 @@ CREATE TABLE consent(id integer PRIMARY KEY); INSERT INTO consent VALUES (2);
 CREATE TABLE consenting AS SELECT generate_series(1, 3) AS id;
 ALTER TABLE consenting ENABLE ROW LEVEL SECURITY;
 CREATE POLICY asked ON consenting USING (EXISTS (SELECT 1 FROM consent c WHERE c.id = consenting.id));
+CREATE TABLE altered(gone integer, kept integer CHECK (kept IN (1, 2)));
+ALTER TABLE altered DROP COLUMN gone; INSERT INTO altered VALUES (1), (2);
 CREATE SCHEMA ref; CREATE TABLE ref.ward(id integer PRIMARY KEY);
 CREATE TABLE ref.twice AS SELECT generate_series(1, 2) AS id;
 CREATE SCHEMA other; CREATE TABLE other.twice(id integer PRIMARY KEY);
@@ -186,6 +188,13 @@ def enums(url):
         check("a view", r.returncode == 3 and "is a view" in r.stderr, r.stdout + r.stderr)
 
 
+def dropped_column(url):
+    """A dropped column has no type any more; a CHECK belongs to none of the types."""
+    r = run("count", "--db", url, "--format", "json", "SELECT kept, COUNT(*) FROM altered GROUP BY kept")
+    check("a dropped column", r.returncode == 0 and json.loads(r.stdout)["rows"] == [[1, 1], [2, 1], [None, 0]],
+          r.stdout + r.stderr)
+
+
 def own_types(url):
     """Types with an equality of their own are not compared as if they were texts; their texts are."""
     for engine in ("embedded", "auto"):
@@ -303,6 +312,7 @@ def main():
         psql(server, DDL)
         url = pg.url(server)
         enums(url)
+        dropped_column(url)
         own_types(url)
         schemas(url, folder)
         row_security(server, url)

@@ -103,7 +103,8 @@ static const char fks_sql[] =
     "ORDER BY k.conrelid, k.oid";
 
 /* Values that a CHECK, a domain or an enum lists, as conditions; of the latter
- * two with the column that they are of. */
+ * two with the column that they are of. A dropped column has type 0, as the
+ * CHECK of a table has: these two do not belong together. */
 static const char lists_sql[] =
     "SELECT k.conrelid, 0, pg_catalog.pg_get_expr(k.conbin, k.conrelid) "
     "FROM pg_catalog.pg_constraint k WHERE k.contype = 'c' "
@@ -112,7 +113,8 @@ static const char lists_sql[] =
     "UNION ALL SELECT a.attrelid, a.attnum, "
     "pg_catalog.pg_get_expr(k.conbin, 0) FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_constraint k ON k.contypid = a.atttypid "
-    "WHERE k.contype = 'c' AND k.convalidated AND a.attnum > 0 "
+    "WHERE k.contype = 'c' AND k.convalidated AND k.contypid <> 0 "
+    "AND a.attnum > 0 AND NOT a.attisdropped "
     "UNION ALL SELECT a.attrelid, a.attnum, 'VALUE IN (' || e.list || ')' "
     "FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
