@@ -17,6 +17,7 @@ struct contrib {
     uint32_t *mapped[MAX_OWNERS];      /* with light owners as one */
     size_t n_mapped[MAX_OWNERS];
     u128 *has; /* by entity: at most; with several owners */
+    size_t n_has;
     uint64_t entities;
     /* of each owner variable, by the number of bits that a value's count has:
      * how many values, and the sum of their counts */
@@ -49,6 +50,19 @@ const struct pack_input *contrib_input(const struct contrib *x)
 uint64_t contrib_entities(const struct contrib *x)
 {
     return x->entities;
+}
+
+/* Ids are below this. */
+static uint32_t n_owners(const struct contrib *x)
+{
+    const struct contrib_lister *l = x->opt.lister;
+    return l ? l->owners(l->ctx) : owners_count(x->owners);
+}
+
+/* What stands for all light owners. */
+static int64_t light_id(const struct contrib *x)
+{
+    return x->opt.lister ? CONTRIB_LIGHT : (int64_t)owners_count(x->owners);
 }
 
 /* --- tuples --------------------------------------------------------------- */
@@ -149,8 +163,8 @@ static enum status add_tuple(void *ctx, const struct value *key, u128 count,
         return OK;
     TRY(make_room(x, err));
     for (unsigned i = 0; i < k; i++) {
-        uint32_t id = (uint32_t)key[i].i;
-        x->ids[x->n * k + i] = id == owners_count(x->owners) ? PACK_NONE : id;
+        bool light = key[i].i == light_id(x);
+        x->ids[x->n * k + i] = light ? PACK_NONE : (uint32_t)key[i].i;
     }
     x->weight[x->n] = count;
     x->answer[x->n] = x->group[x->n] = 0;
@@ -175,21 +189,20 @@ static enum status weigh_public(void *ctx, const struct value *key, u128 count,
 }
 
 /* No private table: one result without owner that weighs the count. */
-static enum status count_public(struct contrib *x, struct join *j,
-                                struct err *err)
+static enum status add_public(struct contrib *x, struct err *err)
 {
     TRY(make_room(x, err));
     x->ids[0] = PACK_NONE;
     x->answer[0] = x->group[0] = 0;
     x->n = 1;
     x->weight[0] = 0;
-    return join_list_groups(j, weigh_public, x, err);
+    return OK;
 }
 
 static void set_input(struct contrib *x, u128 floor)
 {
     x->in = (struct pack_input){.k = x->c->k ? x->c->k : 1,
-                                .entities = owners_count(x->owners),
+                                .entities = n_owners(x),
                                 .n = x->n,
                                 .ids = x->ids,
                                 .weight = x->weight,
@@ -202,9 +215,7 @@ static void set_input(struct contrib *x, u128 floor)
 }
 
 static enum status list(struct contrib *x, uint32_t vars, uint32_t more,
-                        enum status (*each)(void *ctx, const struct value *key,
-                                            u128 count, struct err *err),
-                        struct err *err)
+                        contrib_each each, struct err *err)
 {
     struct arena scratch;
     struct cq *q;
@@ -215,8 +226,7 @@ static enum status list(struct contrib *x, uint32_t vars, uint32_t more,
     if (s == OK)
         s = join_open(x->mem, q, &x->view.store, &x->opt.join, &j, err);
     if (s == OK)
-        s = x->c->k ? join_list_groups(j, each, x, err)
-                    : count_public(x, j, err);
+        s = join_list_groups(j, each, x, err);
     if (j)
         join_close(j);
     arena_fini(&scratch);
@@ -290,11 +300,30 @@ static unsigned bits_of(u128 v)
                  : 0;
 }
 
+static enum status grow_has(struct contrib *x, size_t n, struct err *err)
+{
+    u128 *more = mem_alloc(x->mem, n * sizeof *more);
+    if (!more)
+        return store_nomem(x->mem, err);
+    if (x->n_has)
+        memcpy(more, x->has, x->n_has * sizeof *more);
+    mem_free(x->mem, x->has, x->n_has * sizeof *more);
+    x->has = more;
+    x->n_has = n;
+    return OK;
+}
+
+/* A lister numbers owners as they come. */
+static enum status room_for_owner(struct contrib *x, size_t id, struct err *err)
+{
+    return id < x->n_has ? OK : grow_has(x, 2 * id + 64, err);
+}
+
 static enum status add_has(void *ctx, const struct value *key, u128 count,
                            struct err *err)
 {
     struct contrib *x = ctx;
-    (void)err;
+    TRY(room_for_owner(x, (uint32_t)key[0].i, err));
     u128 *has = &x->has[(uint32_t)key[0].i];
     struct spread_bits *b = &x->bits[x->counting];
     unsigned bits = bits_of(count);
@@ -331,7 +360,7 @@ u128 contrib_above(const struct contrib *x, uint64_t t)
 static size_t above(const struct contrib *x, u128 t)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < owners_count(x->owners); i++)
+    for (uint32_t i = 0; i < n_owners(x); i++)
         n += x->has[i] > t;
     return n;
 }
@@ -353,7 +382,7 @@ static u128 choose_floor(const struct contrib *x)
 
 static enum status map_ids(struct contrib *x, u128 floor, struct err *err)
 {
-    uint32_t light = owners_count(x->owners);
+    uint32_t light = (uint32_t)light_id(x);
     for (unsigned i = 0; i < x->c->k; i++) {
         size_t n = x->n_mapped[i];
         if (!x->mapped[i])
@@ -369,15 +398,30 @@ static enum status map_ids(struct contrib *x, u128 floor, struct err *err)
     return OK;
 }
 
+static enum status list_tuples(struct contrib *x, uint32_t more, u128 floor,
+                               struct err *err)
+{
+    const struct contrib_lister *l = x->opt.lister;
+    struct contrib_heavy heavy = {x->has, floor};
+    struct contrib_question all = {(1u << x->c->k) - 1, more,
+                                   x->c->k > 1 && floor ? &heavy : NULL};
+    contrib_each each = x->c->k ? add_tuple : weigh_public;
+    if (!x->c->k)
+        TRY(add_public(x, err));
+    if (l)
+        return l->list(l->ctx, &all, each, x, err);
+    if (x->c->k > 1)
+        TRY(map_ids(x, floor, err));
+    return list(x, all.vars, more, each, err);
+}
+
 static enum status collect(struct contrib *x, u128 floor, struct err *err)
 {
     drop_tuples(x);
-    if (x->c->k > 1)
-        TRY(map_ids(x, floor, err));
     uint32_t more = witnesses(x)   ? x->q->n_outs
                     : x->opt.group ? x->q->n_group
                                    : 0;
-    TRY(list(x, (1u << x->c->k) - 1, more, add_tuple, err));
+    TRY(list_tuples(x, more, floor, err));
     TRY(sort_groups(x, err));
     set_input(x, floor);
     return OK;
@@ -391,8 +435,7 @@ void contrib_close(struct contrib *x)
     drop_tuples(x);
     for (unsigned i = 0; i < MAX_OWNERS; i++)
         mem_free(m, x->mapped[i], x->n_mapped[i] * sizeof *x->mapped[i]);
-    size_t n = x->owners ? owners_count(x->owners) : 0;
-    mem_free(m, x->has, (n + 1) * sizeof *x->has);
+    mem_free(m, x->has, x->n_has * sizeof *x->has);
     owners_free(x->owners);
     arena_fini(&x->arena);
     mem_free(m, x, sizeof *x);
@@ -403,26 +446,38 @@ void contrib_close(struct contrib *x)
 /* Two owner variables may read one column: each has a copy to map. */
 static enum status read_ids(struct contrib *x, struct err *err)
 {
-    size_t n = owners_count(x->owners);
     for (unsigned i = 0; i < x->c->k; i++) {
         size_t rows;
         x->whole[i] = view_ids(&x->view, x->q, &x->c->vars[i], &rows);
         x->n_mapped[i] = rows + 1;
     }
-    x->has = mem_alloc(x->mem, (n + 1) * sizeof *x->has);
-    return x->has ? OK : store_nomem(x->mem, err);
+    return grow_has(x, (size_t)owners_count(x->owners) + 1, err);
+}
+
+static enum status list_has(struct contrib *x, unsigned var, struct err *err)
+{
+    const struct contrib_lister *l = x->opt.lister;
+    struct contrib_question one = {1u << var, 0, NULL};
+    x->counting = var;
+    return l ? l->list(l->ctx, &one, add_has, x, err)
+             : list(x, one.vars, 0, add_has, err);
+}
+
+static enum status open_rows(struct contrib *x, const struct store *st,
+                             struct err *err)
+{
+    TRY(owners_find(x->mem, st, &x->owners, err));
+    TRY(view_make(&x->arena, st, x->owners, &x->view, err));
+    return read_ids(x, err);
 }
 
 static enum status start(struct contrib *x, const struct store *st,
                          struct err *err)
 {
-    TRY(owners_find(x->mem, st, &x->owners, err));
-    TRY(view_make(&x->arena, st, x->owners, &x->view, err));
-    TRY(read_ids(x, err));
-    for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++) {
-        x->counting = i;
-        TRY(list(x, 1u << i, 0, add_has, err));
-    }
+    if (!x->opt.lister)
+        TRY(open_rows(x, st, err));
+    for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++)
+        TRY(list_has(x, i, err));
     TRY(collect(x, x->c->k > 1 ? choose_floor(x) : 0, err));
     return OK;
 }

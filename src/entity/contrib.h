@@ -24,7 +24,33 @@
 
 struct contrib;
 
+typedef enum status (*contrib_each)(void *ctx, const struct value *key,
+                                    u128 count, struct err *err);
+/* Owners with more than the floor: has[i] is what owner i has. */
+struct contrib_heavy {
+    const u128 *has;
+    u128 floor;
+};
+/* One count for each value of the owner variables `vars` and of the first
+ * `more` of what is counted (view_query). */
+struct contrib_question {
+    uint32_t vars, more;
+    /* All other owners are CONTRIB_LIGHT; NULL: all are told apart. */
+    const struct contrib_heavy *heavy;
+};
+enum { CONTRIB_LIGHT = -1 };
+/* Who answers in place of the rows (listed.h). Owners come as numbers from 0,
+ * below `owners`, each owner with one in all answers. */
+struct contrib_lister {
+    enum status (*list)(void *ctx, const struct contrib_question *what,
+                        contrib_each each, void *each_ctx, struct err *err);
+    uint32_t (*owners)(const void *ctx);
+    void *ctx;
+};
+
 struct contrib_options {
+    /* NULL: the rows of the store. */
+    const struct contrib_lister *lister;
     struct join_options join;
     /* Entities to be told apart, about; 0: fewer, the more owners a result
      * has, since tuples are of all of them. */
@@ -37,7 +63,8 @@ struct contrib_options {
 };
 #define CONTRIB_NO_GROUP UINT32_MAX
 
-/* Opens the rows of a query. `c` is its completion; all stay the caller's. */
+/* Opens the rows of a query. `c` is its completion; all stay the caller's, the
+ * lister too. */
 enum status contrib_open(struct mem *m, const struct cq *q,
                          const struct completion *c, const struct store *st,
                          const struct contrib_options *opt,

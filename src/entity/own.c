@@ -132,11 +132,35 @@ static enum status index_for(struct owners *o, const struct owner_edge *e,
     return store_nomem(o->mem, err);
 }
 
+/* PRIVACY: the edge with the key's columns in the order of their table. A
+ * missing row is one entity in whichever order edges name the key that it would
+ * have. */
+static enum status in_order(struct owners *o, const struct owner_edge *e,
+                            struct owner_edge *out, struct err *err)
+{
+    *out = *e;
+    out->key = NEWS(&o->arena, uint32_t, e->n + 1);
+    out->via = NEWS(&o->arena, uint32_t, e->n + 1);
+    if (!out->key || !out->via)
+        return store_nomem(o->mem, err);
+    for (size_t i = 0; i < e->n; i++) {
+        size_t k = i;
+        for (; k > 0 && out->key[k - 1] > e->key[i]; k--) {
+            out->key[k] = out->key[k - 1];
+            out->via[k] = out->via[k - 1];
+        }
+        out->key[k] = e->key[i];
+        out->via[k] = e->via[i];
+    }
+    return OK;
+}
+
 static enum status follow(struct owners *o, uint32_t table, size_t edge,
                           struct err *err)
 {
-    const struct owner_edge *e = &def_of(o, table)->owned_by.p[edge];
+    struct owner_edge at, *e = &at;
     struct step *s = &o->steps[table][edge];
+    TRY(in_order(o, &def_of(o, table)->owned_by.p[edge], e, err));
     if (!is_here(o, e->table))
         return err_internal(err, "owners: a table on a path is not loaded");
     TRY(index_for(o, e, &s->to, err));

@@ -11,7 +11,7 @@ static uint32_t column_of(const struct cq *q, const struct owner_var *v)
 }
 
 static enum status widen(struct arena *a, const struct table *from,
-                         struct table *to, struct err *err)
+                         enum type type, struct table *to, struct err *err)
 {
     *to = *from;
     to->n_cols += from->paths.n;
@@ -22,7 +22,19 @@ static enum status widen(struct arena *a, const struct table *from,
         memcpy(to->cols, from->cols, from->n_cols * sizeof *to->cols);
     for (size_t i = from->n_cols; i < to->n_cols; i++)
         to->cols[i] = (struct column){
-            .name = STR("owner"), .type = T_INT, .not_null = true};
+            .name = STR("owner"), .type = type, .not_null = true};
+    return OK;
+}
+
+enum status view_schema(struct arena *a, const struct schema *s, enum type type,
+                        struct schema *out, struct err *err)
+{
+    *out = *s;
+    out->tables.p = NEWS(a, struct table, s->tables.n + 1);
+    if (!out->tables.p)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->tables.n; i++)
+        TRY(widen(a, &s->tables.p[i], type, &out->tables.p[i], err));
     return OK;
 }
 
@@ -51,15 +63,12 @@ enum status view_make(struct arena *a, const struct store *st,
                       struct err *err)
 {
     const struct schema *s = st->schema;
-    out->schema = *s;
-    out->schema.tables.p = NEWS(a, struct table, s->tables.n + 1);
+    TRY(view_schema(a, s, T_INT, &out->schema, err));
     out->store = *st;
     out->store.schema = &out->schema;
     out->store.tables = NEWS(a, struct store_table, st->n_tables + 1);
-    if (!out->schema.tables.p || !out->store.tables)
+    if (!out->store.tables)
         return err_nomem(err);
-    for (size_t i = 0; i < s->tables.n; i++)
-        TRY(widen(a, &s->tables.p[i], &out->schema.tables.p[i], err));
     for (uint32_t i = 0; i < st->n_tables; i++)
         TRY(widen_rows(a, &st->tables[i], o, i, s->tables.p[i].paths.n,
                        &out->store.tables[i], err));

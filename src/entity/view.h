@@ -17,6 +17,9 @@ struct owner_view {
 enum status view_make(struct arena *a, const struct store *st,
                       const struct owners *o, struct owner_view *out,
                       struct err *err) WARN_UNUSED;
+/* The schema alone: owners' columns have that type. */
+enum status view_schema(struct arena *a, const struct schema *s, enum type type,
+                        struct schema *out, struct err *err) WARN_UNUSED;
 /* Replaces the ids of the column that owner variable v reads. */
 void view_set_ids(struct owner_view *w, const struct cq *q,
                   const struct owner_var *v, const uint32_t *ids);

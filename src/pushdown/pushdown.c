@@ -8,6 +8,7 @@
  */
 #include "base/reach.h"
 #include "pushdown/pushdown_int.h"
+#include "pushdown/pushdown_owned.h"
 
 static bool can_count(const struct src_table *t)
 {
@@ -152,9 +153,15 @@ static enum status dry_run(struct pushdown *c, struct err *err)
 /* --- opening
  * -------------------------------------------------------------------*/
 
-enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
-                          const struct progress *p, struct pushdown **out,
-                          struct err *err)
+struct opening {
+    bool exact, owned;
+    const struct pushdown_apart *apart;
+};
+
+static enum status open_counter(struct source *src, const struct cq *q,
+                                const struct opening *how,
+                                const struct progress *p, struct pushdown **out,
+                                struct err *err)
 {
     *out = NULL;
     struct duck *duck;
@@ -165,14 +172,13 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
         return E_UNSUPPORTED;
     }
     TRY(check_rowids(q, err));
-    if (exact)
+    if (how->exact)
         TRY(part_exact_supported(q, duck, err));
     TRY(pushdown_begin(src, duck, err));
     struct pushdown *c = mem_alloc(src->mem, sizeof *c);
     if (!c)
         return store_nomem(src->mem, err);
-    c->src = src;
-    c->duck = duck;
+    *c = (struct pushdown){.src = src, .duck = duck};
     if (duck)
         duck_sqlgen(src, q, &c->sql);
     else
@@ -183,13 +189,32 @@ enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
     arena_init(&c->scratch, src->mem);
     c->arena.wipe = true;
     map_init(&c->answers, &c->arena);
-    enum status s = dry_run(c, err);
+    enum status s = how->owned ? pushdown_add_owners(c, how->apart, err) : OK;
+    if (s == OK)
+        s = dry_run(c, err);
     if (s != OK) {
         pushdown_close(c);
         return s;
     }
     *out = c;
     return OK;
+}
+
+enum status pushdown_open(struct source *src, const struct cq *q, bool exact,
+                          const struct progress *p, struct pushdown **out,
+                          struct err *err)
+{
+    struct opening how = {.exact = exact};
+    return open_counter(src, q, &how, p, out, err);
+}
+
+enum status pushdown_open_owned(struct source *src, const struct cq *q,
+                                const struct pushdown_apart *apart,
+                                const struct progress *p, struct pushdown **out,
+                                struct err *err)
+{
+    struct opening how = {.owned = true, .apart = apart};
+    return open_counter(src, q, &how, p, out, err);
 }
 
 void pushdown_close(struct pushdown *c)

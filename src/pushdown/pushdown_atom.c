@@ -244,16 +244,27 @@ static enum status select_columns(struct gen *g, uint32_t atom, vset vars)
     return OK;
 }
 
-static void from_table(const struct gen *g, const struct src_table *t,
-                       struct sb *b)
+void pushdown_put_table(const struct src_table *t, struct sb *b)
 {
-    if (g->c->duck) {
+    if (t->kind == SRC_DUCKDB) {
         duck_from(b, t);
         return;
     }
     sqlgen_ident(b, t->namespace_);
     sb_char(b, '.');
     sqlgen_ident(b, t->name);
+}
+
+/* With the columns of owners, if there are any: then it needs an alias. */
+static bool from_table(const struct gen *g, const struct src_table *t,
+                       struct sb *b)
+{
+    bool owned = g->c->owned.from && g->c->owned.from[t->table].n;
+    if (owned)
+        sb_str(b, g->c->owned.from[t->table]);
+    else
+        pushdown_put_table(t, b);
+    return owned;
 }
 
 /* All that the atom's rows must be. */
@@ -324,8 +335,7 @@ enum status gen_atom(struct gen *g, uint32_t atom)
     sb_cstr(g->b, plain ? "SELECT " : "SELECT DISTINCT ");
     TRY(select_columns(g, atom, vars));
     sb_cstr(g->b, weighted ? "count(*) AS w FROM " : "1 AS w FROM ");
-    from_table(g, t, g->b);
-    sb_cstr(g->b, " WHERE true");
+    sb_cstr(g->b, from_table(g, t, g->b) ? " t WHERE true" : " WHERE true");
     TRY(all_conditions(g, atom));
     if (weighted && vars) {
         sb_cstr(g->b, " GROUP BY ");
@@ -365,9 +375,7 @@ enum status gen_weight(struct gen *g)
         return err_nomem(g->err);
     pushdown_write_clip(g->b, &q->weight, number.p);
     sb_cstr(g->b, " AS w FROM ");
-    sqlgen_ident(g->b, t->namespace_);
-    sb_char(g->b, '.');
-    sqlgen_ident(g->b, t->name);
+    pushdown_put_table(t, g->b);
     sb_printf(g->b, " WHERE (%s) IS NOT NULL", number.p);
     struct gen_rel *r = gen_end(g, false);
     r->ones = false;

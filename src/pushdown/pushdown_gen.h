@@ -116,6 +116,9 @@ enum gen_step { EXISTS, SUM, MAX };
 /* Eliminates all of `vars`, the cheapest step first. */
 enum status gen_eliminate(struct gen *g, vset vars,
                           enum gen_step step) WARN_UNUSED;
+/* What is left as one relation over `vars`, weights multiplied and summed. */
+enum status gen_join(struct gen *g, vset vars,
+                     struct gen_rel **out) WARN_UNUSED;
 
 /* pushdown_weight.c: weights as DuckDB computes them. */
 struct gen_weight {

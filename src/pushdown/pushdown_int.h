@@ -23,6 +23,14 @@ struct pushdown {
     const struct progress *progress;
     uint64_t n_statements; /* sent so far */
     bool planning;         /* statements are planned, not run */
+    /* pushdown_owner.c: tables with owners' columns, as FROM has them, by
+     * table, empty for the others; NULL: there are none */
+    struct {
+        struct str *from, *names;
+        bool (*column)(const void *ctx, uint32_t table, uint32_t col,
+                       struct sqlgen_col *out);
+        const void *ctx;
+    } owned;
 };
 
 enum { MAX_PUSHDOWN_CMPS = 256 };
@@ -86,6 +94,14 @@ typedef enum status (*pushdown_row_fn)(void *ctx, const struct str *cells,
 enum status pushdown_query(struct pushdown *c, const char *sql, size_t n_cols,
                            pushdown_row_fn fn, void *ctx,
                            struct err *err) WARN_UNUSED;
+
+/* pushdown_owner.c: the columns of owners, before anything is written. */
+struct pushdown_apart;
+enum status pushdown_add_owners(struct pushdown *c,
+                                const struct pushdown_apart *apart,
+                                struct err *err) WARN_UNUSED;
+/* pushdown_atom.c: the table's name, or how its files are read. */
+void pushdown_put_table(const struct src_table *t, struct sb *b);
 
 /* pushdown_exact.c */
 /* Variables outside f that comparisons tie down (join.h: join_max_exact). */

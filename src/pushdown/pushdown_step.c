@@ -551,3 +551,12 @@ enum status gen_eliminate(struct gen *g, vset vars, enum gen_step step)
     }
     return OK;
 }
+
+enum status gen_join(struct gen *g, vset vars, struct gen_rel **out)
+{
+    struct step_bucket k = {0};
+    for (unsigned r = 0; r < g->n; r++)
+        if (g->rels[r].live)
+            take(g, &k, r);
+    return step_rel(g, &k, SUM, vars, out);
+}

@@ -32,10 +32,23 @@ static enum status plan_counts(struct release *r, struct released *x,
     return st;
 }
 
+/* What an election weighs. */
+static enum status plan_owners(struct release *r, struct released *x,
+                               struct err *err)
+{
+    struct listed *listed;
+    TRY(evaluate_listed(x->c->q, &r->data, &listed, err));
+    enum status st = listed_plan(listed, x->c->q->query->n_group > 0, err);
+    listed_close(listed);
+    return st;
+}
+
 static enum status plan_one(struct release *r, struct released *x,
                             struct err *err)
 {
     struct engine e;
+    if (x->c->choice.elected)
+        return plan_owners(r, x, err);
     TRY(evaluate_open(&r->p, &r->data, x->c->q->normal, &e, err));
     enum status st = plan_counts(r, x, &e, err);
     engine_close(&e);
@@ -73,6 +86,11 @@ enum status release_catalogue(struct release *r, struct str *out,
     for (size_t i = 0; i < r->p.n_counts; i++)
         for (size_t k = 0; k < r->p.counts[i].n_bodies; k++)
             source_catalogue(r->p.source, r->p.counts[i].bodies[k], &b);
+    if (r->p.schema.has_entities) { /* tables on the way to owners, too */
+        struct cq all;
+        TRY(evaluate_wanted(&r->p, &all, err));
+        source_catalogue(r->p.source, &all, &b);
+    }
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
 }
@@ -84,9 +102,12 @@ static enum status remember_tables(struct release *r, struct err *err)
     size_t n = 0, all = 0;
     for (size_t i = 0; i < r->p.n_counts; i++)
         all += r->p.counts[i].n_bodies;
-    const struct cq **qs = NEWS(&r->p.arena, const struct cq *, all + 1);
+    const struct cq **qs = NEWS(&r->p.arena, const struct cq *, all + 2);
+    struct cq wanted; /* with the tables on the way to owners */
     if (!qs)
         return err_nomem(err);
+    TRY(evaluate_wanted(&r->p, &wanted, err));
+    qs[n++] = &wanted;
     for (size_t i = 0; i < r->p.n_counts; i++)
         for (size_t k = 0; k < r->p.counts[i].n_bodies; k++)
             qs[n++] = r->p.counts[i].bodies[k];
@@ -97,13 +118,15 @@ static enum status remember_tables(struct release *r, struct err *err)
 }
 
 /* PRIVACY: what statements of one transaction read on a cluster is not one
- * state of it, so the count and the sensitivity could be of different ones.
+ * state of it, so the count and the sensitivity, or what owners have and who
+ * has much, could be of different ones.
  * Rows that were loaded are one database for both. */
 static enum status refuse_cluster(const struct release *r, struct err *err)
 {
     bool measured = false;
     for (size_t i = 0; i < r->p.n_counts; i++)
-        measured |= !r->counts[i].done && r->priced[i].choice.noise.smooth;
+        measured |= !r->counts[i].done && (r->priced[i].choice.noise.smooth ||
+                                           r->priced[i].choice.elected);
     if (!r->data.sql || !measured || !source_is_distributed(r->p.source))
         return OK;
     err_set(err, E_UNSUPPORTED,

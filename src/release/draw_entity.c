@@ -46,6 +46,7 @@ void release_voting_fini(struct voting *v)
 {
     pack_close(v->pack);
     contrib_close(v->from);
+    listed_close(v->listed);
     for (unsigned j = 0; j < ELECT_GRID_MAX; j++) {
         mpq_wipe_clear(v->score[j]);
         mpq_wipe_clear(v->least[j]);
@@ -67,6 +68,11 @@ release_voting_open(struct voting *v, struct evaluated *data,
                                             .ctx = v->session},
                                    .group = group,
                                    .group_ctx = ctx};
+    TRY(evaluate_listed(v->r->c->q, data, &v->listed, err));
+    if (v->listed) {
+        v->lister = listed_lister(v->listed);
+        from.lister = &v->lister;
+    }
     return contrib_open(&v->session->mem, q->query, &q->owners, data->store,
                         &from, &v->from, err);
 }

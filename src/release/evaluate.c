@@ -164,9 +164,6 @@ static enum status use_sql(struct prepared *p, bool *out, struct err *err)
 {
     struct str name = p->session->opt.engine;
     *out = str_is(name, "sql");
-    if (p->schema.has_entities && *out)
-        return err_set(err, E_UNSUPPORTED,
-                       "entities are counted by the embedded engine only");
     if (p->schema.has_entities || !str_is(name, "auto") || p->keys_found ||
         p->steady)
         return OK;
@@ -315,6 +312,17 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
     if (p->steady)
         TRY(strict_order(p, q, &opt, err));
     return join_open(&p->session->mem, q, e->store, &opt, &out->join, err);
+}
+
+enum status evaluate_listed(struct count *q, struct evaluated *data,
+                            struct listed **out, struct err *err)
+{
+    *out = NULL;
+    if (!data->sql)
+        return OK;
+    data->progress = session_progress(q->p->session);
+    return listed_open(&q->p->session->mem, q->p->source, q->query, &q->owners,
+                       &data->progress, out, err);
 }
 
 enum status evaluate_count(const struct engine *e, struct secret_count *out,

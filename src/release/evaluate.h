@@ -6,6 +6,7 @@
 #ifndef RELEASE_EVALUATE_H
 #define RELEASE_EVALUATE_H
 
+#include "entity/listed.h"
 #include "join/join.h"
 #include "noise/noise.h"
 #include "num/secret_scale.h"
@@ -55,6 +56,10 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
                           const struct cq *q, struct engine *out,
                           struct err *err) WARN_UNUSED;
 void engine_close(struct engine *e);
+/* With entities: what lists contributions in the database, to be closed with
+ * listed_close; NULL: the rows are here. */
+enum status evaluate_listed(struct count *q, struct evaluated *data,
+                            struct listed **out, struct err *err) WARN_UNUSED;
 
 enum status evaluate_count(const struct engine *e, struct secret_count *out,
                            struct err *err) WARN_UNUSED;

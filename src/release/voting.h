@@ -7,6 +7,7 @@
 #define RELEASE_VOTING_H
 
 #include "entity/contrib.h"
+#include "entity/listed.h"
 #include "entity/score.h"
 #include "release/release_int.h"
 
@@ -14,6 +15,8 @@ struct voting {
     struct released *r;
     const struct election *e;
     struct session *session;
+    struct listed *listed; /* by the database; NULL: from rows */
+    struct contrib_lister lister;
     struct contrib *from;
     struct pack *pack; /* of all results, or of those of one group */
     /* Lists again with a smaller floor; NULL: all results of `from`. */

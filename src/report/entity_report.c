@@ -2,6 +2,7 @@
 #include "report/entity_report.h"
 
 #include "entity/contrib.h"
+#include "entity/listed.h"
 #include "entity/unit.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
@@ -222,14 +223,19 @@ enum status report_entity_values(struct count *q, struct evaluated *data,
                        .text = text,
                        .opt = {.cancelled = session_cancelled, .ctx = s},
                        .err = err};
-    if (data->sql)
-        return err_set(err, E_UNSUPPORTED,
-                       "owners are found by the embedded engine only");
+    struct listed *listed;
+    struct contrib_lister lister;
+    TRY(evaluate_listed(q, data, &listed, err));
+    if (listed) {
+        lister = listed_lister(listed);
+        opt.lister = &lister;
+    }
     enum status st = contrib_open(&s->mem, q->query, &q->owners, data->store,
                                   &opt, &v.x, err);
     if (st == OK)
         st = show(&v);
     pack_close(v.pack);
     contrib_close(v.x);
+    listed_close(listed);
     return st;
 }
