@@ -202,6 +202,6 @@ enum status release_admit(struct release *r, struct err *err)
                     : evaluate_plan(&r->p, &r->data, err));
     TRY(remember_tables(r, err));
     TRY(engine_remember(r, err));
-    prepare_close_source(&r->p); /* the worker opens its own */
+    prepare_carry(&r->p);
     return check_files(r, err);
 }

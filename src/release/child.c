@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TENTH = 100, MOST_BYTES = 64 << 20, MAX_KEEP = 8 };
+enum { TENTH = 100, MOST_BYTES = 64 << 20, MAX_KEEP = 80 };
 
 struct frame {
     uint64_t n;      /* bytes behind it */

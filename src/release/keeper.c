@@ -14,7 +14,8 @@
  * keeper never have a private row; the worker has limits and no descriptors,
  * and its end in whatever way but with an answer is one outcome, a lock.
  * Neither SQLite nor libpq may be carried through a fork, so each process
- * opens what it needs.
+ * opens what it needs; files are opened once, and the processes carry on with
+ * their descriptors.
  *
  * Where the data set is open for many questions the worker is a child of the
  * engine, which has the rows (row_engine.h), and a child of the steward
@@ -156,7 +157,10 @@ static size_t address_space(const struct release *r)
 
 static enum status evaluate(struct release *r, struct str *out, struct err *err)
 {
+    int kept[SOURCE_KEPT];
     struct child_limits l = {.memory = address_space(r),
+                             .keep = kept,
+                             .n_keep = prepare_kept(&r->p, kept),
                              .seconds =
                                  moment_processor_seconds(r, threads_of(r)),
                              .most = SIZE_MAX / 2,
@@ -276,11 +280,14 @@ static int go_on(void *ctx)
 static enum status keep_apart(struct release *r, struct str *out,
                               struct err *err)
 {
+    int kept[SOURCE_KEPT + 1];
+    size_t n = prepare_kept(&r->p, kept);
+    kept[n++] = r->session->engine;
     struct child_limits l = {.most = SIZE_MAX / 2,
                              .wait = go_on,
                              .ctx = r->session,
-                             .keep = &r->session->engine,
-                             .n_keep = 1,
+                             .keep = kept,
+                             .n_keep = n,
                              .detached = true};
     ledger_close(r->ledger);
     r->ledger = NULL;

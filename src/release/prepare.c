@@ -150,8 +150,30 @@ static struct source_spec spec_of(const struct prepared *p)
     return (struct source_spec){o->db, o->tables.p, o->tables.n, p->lock};
 }
 
+size_t prepare_kept(const struct prepared *p, int out[SOURCE_KEPT])
+{
+    bool whole;
+    return source_kept(p->source, out, &whole);
+}
+
+static bool carried(const struct prepared *p)
+{
+    int fds[SOURCE_KEPT];
+    bool whole;
+    (void)source_kept(p->source, fds, &whole);
+    return whole;
+}
+
+void prepare_carry(struct prepared *p)
+{
+    if (!carried(p))
+        prepare_close_source(p);
+}
+
 enum status prepare_reopen(struct prepared *p, struct err *err)
 {
+    if (carried(p))
+        return OK;
     struct source_spec spec = spec_of(p);
     return source_open_again(&p->session->mem, &spec, &p->schema, &p->source,
                              err);

@@ -101,8 +101,12 @@ enum status prepare_source(struct prepared *p, struct err *err) WARN_UNUSED;
 enum status prepare_public_sizes(struct prepared *p,
                                  struct err *err) WARN_UNUSED;
 /* Opens the source that was closed again: another process may have it. What
- * was prepared stays as it is. */
+ * was prepared stays as it is. A source that was carried over is as it was. */
 enum status prepare_reopen(struct prepared *p, struct err *err) WARN_UNUSED;
+/* Closes the source unless a child can go on with it, as with files; the
+ * descriptors that the child needs for it. */
+void prepare_carry(struct prepared *p);
+size_t prepare_kept(const struct prepared *p, int out[SOURCE_KEPT]);
 void prepare_close_source(struct prepared *p);
 /* The budget of --policy; with --db or --schema the whole policy is read. */
 enum status prepare_budget(struct prepared *p, struct err *err) WARN_UNUSED;

@@ -135,13 +135,14 @@ static enum status check_work(void *ctx, struct str *out, struct err *err)
 static enum status apart(struct validity_job *j, child_fn *fn, struct str *out,
                          struct err *err)
 {
-    struct child_limits l = {0};
+    int kept[SOURCE_KEPT];
+    struct child_limits l = {.keep = kept, .n_keep = prepare_kept(j->p, kept)};
     struct progress progress = j->p->session->progress;
     size_t limit = j->p->session->mem.limit;
     if (child_possible(NULL) == OK)
         return child_run(&j->p->arena, &l, fn, j, out, err);
     enum status s = fn(j, out, err);
-    prepare_close_source(j->p);
+    prepare_carry(j->p);
     j->p->session->progress = progress;
     j->p->session->mem.limit = limit;
     return s;

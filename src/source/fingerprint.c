@@ -36,8 +36,9 @@ static enum status add_all(int fd, struct sha256 *h, struct str path,
                            struct err *err)
 {
     char buf[CHUNK];
+    off_t at = 0; /* others may stand elsewhere in it */
     for (;;) {
-        ssize_t n = read(fd, buf, sizeof buf);
+        ssize_t n = pread(fd, buf, sizeof buf, at);
         if (n == 0)
             return OK;
         if (n < 0 && errno == EINTR)
@@ -45,6 +46,7 @@ static enum status add_all(int fd, struct sha256 *h, struct str path,
         if (n < 0)
             return no_read(path, err);
         sha256_add(h, buf, (size_t)n);
+        at += n;
     }
 }
 
@@ -104,7 +106,8 @@ static enum status hash_file(const struct src_table *t, struct source_hash *out,
 {
     struct sha256 h;
     sha256_init(&h);
-    TRY(add_file(t->path, false, &h, err));
+    TRY(t->kept >= 0 ? add_all(t->kept, &h, t->path, err)
+                     : add_file(t->path, false, &h, err));
     sha256_end(&h, out->bytes);
     return OK;
 }
@@ -182,10 +185,10 @@ enum status source_expect(struct source *src, const struct source_print *print,
 
 /* --- times ---------------------------------------------------------------- */
 
-static void stamp_file(struct sb *b, struct str path, int64_t *newest)
+static void stamp_file(struct sb *b, struct str path, int kept, int64_t *newest)
 {
     struct stat s = {0};
-    bool there = stat(path.p, &s) == 0;
+    bool there = (kept >= 0 ? fstat(kept, &s) : stat(path.p, &s)) == 0;
     sb_printf(b, "%.*s %d %llu %llu %lld %lld.%09ld %lld.%09ld\n", PSTR(path),
               there, (unsigned long long)s.st_dev, (unsigned long long)s.st_ino,
               (long long)s.st_size, (long long)s.st_mtim.tv_sec,
@@ -206,14 +209,14 @@ bool source_stamp(const struct source *src, struct sb *b, int64_t *newest)
         if (src->tables.p[i].parquet)
             return false;
         else if (src->tables.p[i].kind == SRC_FILE)
-            stamp_file(b, src->tables.p[i].path, newest);
+            stamp_file(b, src->tables.p[i].path, src->tables.p[i].kept, newest);
     if (!src->sqlite)
         return b->n > 0;
     struct str wal = str_printf(b->arena, "%.*s-wal", PSTR(src->sqlite_path));
     b->failed |= !wal.p;
-    stamp_file(b, src->sqlite_path, newest);
+    stamp_file(b, src->sqlite_path, -1, newest);
     if (wal.p)
-        stamp_file(b, wal, newest);
+        stamp_file(b, wal, -1, newest);
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool starts_with(struct str s, const char *prefix)
 {
@@ -115,8 +116,24 @@ void source_close(struct source *src)
     sqlite_close(src);
     pg_close(src);
     duckdb_close(src);
+    for (size_t i = 0; i < src->tables.n; i++)
+        if (src->tables.p[i].kept >= 0)
+            close(src->tables.p[i].kept);
     arena_fini(&src->arena);
     mem_free(src->mem, src, sizeof *src);
+}
+
+size_t source_kept(const struct source *src, int out[SOURCE_KEPT], bool *whole)
+{
+    size_t n = 0;
+    *whole = src && !src->pg && !src->sqlite && !src->duckdb && !src->parquet;
+    for (size_t i = 0; src && i < src->tables.n; i++) {
+        int fd = src->tables.p[i].kept;
+        *whole &= fd >= 0;
+        if (fd >= 0 && n < SOURCE_KEPT)
+            out[n++] = fd;
+    }
+    return n;
 }
 
 /* What to load: columns by one query, rows by others (NULL: all). */

@@ -44,6 +44,11 @@ enum status source_open_again(struct mem *m, const struct source_spec *spec,
                               struct schema *s, struct source **out,
                               struct err *err) WARN_UNUSED;
 void source_close(struct source *src);
+/* The descriptors that it keeps, at most SOURCE_KEPT of them. With these a
+ * source of files alone serves a child of this process as it is: *whole. src
+ * may be NULL. */
+enum { SOURCE_KEPT = 64 };
+size_t source_kept(const struct source *src, int out[SOURCE_KEPT], bool *whole);
 /* CREATE TABLE statements whose CHECKs list the values of columns of the table,
  * as the catalogue has them. src may be NULL. */
 const struct str *source_lists(const struct source *src, size_t table,

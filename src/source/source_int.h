@@ -60,7 +60,8 @@ struct src_table {
     VEC(struct src_fk) fks;
     /* CREATE TABLE statements whose CHECKs list values of columns */
     VEC(struct str) lists;
-    struct str path;            /* file */
+    struct str path; /* file */
+    int kept;        /* file: its descriptor; -1: opened whenever it is read */
     struct duck_files *parquet; /* Parquet: its files; else NULL */
     bool has_header;            /* file: the first line names the columns */
     /* file: what the policy says of it, or NULL */
@@ -143,9 +144,9 @@ enum status source_as_expected(const struct src_table *t, struct sha256 *h,
 enum status file_load(struct source *src, const struct src_table *t,
                       struct store_loader *l, const struct progress *p,
                       struct err *err) WARN_UNUSED;
-/* The names in the first record. `delimiter` 0: it is found out. */
-enum status file_header(struct arena *a, const char *path, bool comments,
-                        char delimiter, struct str **names, size_t *n,
+/* The names in the first record. */
+enum status file_header(struct arena *a, const struct src_table *t,
+                        struct str **names, size_t *n,
                         struct err *err) WARN_UNUSED;
 /* first_bytes.c: E_SOURCE for what is no text, by its first n bytes. */
 enum status file_is_text(const char *path, const char *p, size_t n,

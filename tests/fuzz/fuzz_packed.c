@@ -35,7 +35,7 @@ static enum status unpack_all(struct mem *m, const uint8_t *data, size_t size,
     int fd = memfd_create("fuzz", 0);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size || lseek(fd, 0, 0))
         exit(1);
-    enum status s = unpack_open(&u, m, fd, str_of(name), NULL, &err);
+    enum status s = unpack_open(&u, m, fd, false, str_of(name), NULL, &err);
     for (size_t all = 0; s == OK && n && all < MOST; all += n) {
         size_t left = MOST - all;
         s = unpack_read(&u, buf, piece < left ? piece : left, &n, &err);

@@ -37,8 +37,8 @@ static enum status nomem(const struct delim *d, struct err *err)
 }
 
 enum status delim_open(struct delim *d, struct mem *m, const char *path,
-                       bool comments, bool header, struct sha256 *hash,
-                       struct err *err)
+                       int kept, bool comments, bool header,
+                       struct sha256 *hash, struct err *err)
 {
     struct stat st;
     *d = (struct delim){.mem = m,
@@ -47,12 +47,12 @@ enum status delim_open(struct delim *d, struct mem *m, const char *path,
                         .sep = ',',
                         .line = 1,
                         .in = {.fd = -1}};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = kept >= 0 ? kept : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return io_error(d, "open", err);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         d->file_size = (uint64_t)st.st_size;
-    TRY(unpack_open(&d->in, m, fd, str_of(path), hash, err));
+    TRY(unpack_open(&d->in, m, fd, kept >= 0, str_of(path), hash, err));
     d->cap = header ? HEADER_CAP : FIRST_CAP;
     d->buf = mem_alloc(m, d->cap + SLACK);
     enum status s = d->buf ? delim_fill(d, false, err) : nomem(d, err);

@@ -39,12 +39,12 @@ struct delim {
 /* A field of a split record; p NULL is NULL. */
 typedef VEC(struct str) field_list;
 
-/* header: only the first record is wanted. hash: NULL, or what gets all bytes
- * that are read. */
+/* kept: the file, open already, or -1. header: only the first record is wanted.
+ * hash: NULL, or what gets all bytes that are read. */
 struct sha256;
 enum status delim_open(struct delim *d, struct mem *m, const char *path,
-                       bool comments, bool header, struct sha256 *hash,
-                       struct err *err) WARN_UNUSED;
+                       int kept, bool comments, bool header,
+                       struct sha256 *hash, struct err *err) WARN_UNUSED;
 void delim_close(struct delim *d);
 /*
  * Makes at least one more line than before available at pos; what was

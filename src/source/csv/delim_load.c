@@ -385,7 +385,7 @@ enum status file_load(struct source *src, const struct src_table *t,
     }
     struct sha256 h;
     sha256_init(&h);
-    TRY(delim_open(&d, src->mem, t->path.p, t->comments, false,
+    TRY(delim_open(&d, src->mem, t->path.p, t->kept, t->comments, false,
                    t->expected ? &h : NULL, err));
     struct feed f = {
         .d = &d, .l = l, .to = to, .n_fields = t->n_cols, .err = err};
@@ -398,15 +398,16 @@ enum status file_load(struct source *src, const struct src_table *t,
     return s == OK && t->expected ? source_as_expected(t, &h, err) : s;
 }
 
-enum status file_header(struct arena *a, const char *path, bool comments,
-                        char delimiter, struct str **names, size_t *n,
-                        struct err *err)
+enum status file_header(struct arena *a, const struct src_table *t,
+                        struct str **names, size_t *n, struct err *err)
 {
     struct delim d;
     field_list f = {0};
     size_t next;
     uint64_t lines;
-    TRY(delim_open(&d, a->mem, path, comments, true, NULL, err));
+    char delimiter = t->form ? t->form->delimiter : 0;
+    TRY(delim_open(&d, a->mem, t->path.p, t->kept, t->comments, true, NULL,
+                   err));
     enum status s = delim_skip(&d, err);
     if (s == OK && d.pos == d.end)
         s = delim_bad(&d, 1, err, "the file has no header line");

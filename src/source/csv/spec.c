@@ -8,8 +8,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static enum status bad_spec(struct str text, const char *what, struct err *err)
 {
@@ -17,6 +20,22 @@ static enum status bad_spec(struct str text, const char *what, struct err *err)
     err_hint(err, "Write --table 'edge(src,dst)=FILE', or --table edge=FILE "
                   "for a file whose first line names the columns.");
     return E_USAGE;
+}
+
+/* What is read of a file is of the file that was opened first, and no process
+ * of a release opens it again. Another one keeps its place: opening a pipe
+ * waits, and what cannot be opened is told when it is read. */
+static void file_keep(const struct source *src, struct src_table *t)
+{
+    struct stat st;
+    if (src->tables.n > SOURCE_KEPT || stat(t->path.p, &st) != 0 ||
+        !S_ISREG(st.st_mode))
+        return;
+    t->kept = open(t->path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (t->kept < 0 || (fstat(t->kept, &st) == 0 && S_ISREG(st.st_mode)))
+        return;
+    close(t->kept);
+    t->kept = -1;
 }
 
 /* "src integer": what stands behind the last blank, if it is a type. */
@@ -76,8 +95,7 @@ static enum status header_names(struct source *src, struct src_table *t,
     struct str *names;
     if (t->form && t->form->header == 0)
         return form_names(src, t, err);
-    TRY(file_header(&src->arena, t->path.p, t->comments,
-                    t->form ? t->form->delimiter : 0, &names, &t->n_cols, err));
+    TRY(file_header(&src->arena, t, &names, &t->n_cols, err));
     t->has_header = true;
     t->cols = NEWS(&src->arena, struct src_column, t->n_cols);
     for (size_t i = 0; t->cols && i < t->n_cols; i++) {
@@ -130,6 +148,7 @@ enum status spec_add_file(struct source *src, struct str text, struct err *err)
     if (!t->name.p || !t->path.p)
         return err_nomem(err);
     t->form = schema_form(src->schema, t->name);
+    file_keep(src, t);
     struct str list = {paren ? paren + 1 : NULL,
                        paren ? (size_t)(left.p + left.n - paren) - 2 : 0};
     TRY(paren ? split_names(src, t, list, text, err)
@@ -150,6 +169,7 @@ static enum status add_csv(struct source *src, const char *dir,
     if (!t->name.p || !t->path.p)
         return err_nomem(err);
     t->form = schema_form(src->schema, t->name);
+    file_keep(src, t);
     TRY(header_names(src, t, err));
     return check_names(t, err);
 }

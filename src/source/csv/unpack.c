@@ -59,10 +59,10 @@ static bool begin(struct unpack *u)
     return u->in && inflateInit2(z, 15 + 16) == Z_OK; /* gzip's header only */
 }
 
-enum status unpack_open(struct unpack *u, struct mem *m, int fd,
+enum status unpack_open(struct unpack *u, struct mem *m, int fd, bool kept,
                         struct str path, struct sha256 *hash, struct err *err)
 {
-    *u = (struct unpack){.fd = fd, .mem = m, .hash = hash};
+    *u = (struct unpack){.fd = fd, .kept = kept, .mem = m, .hash = hash};
     u->kind = ends(path, ".gz")    ? UNPACK_GZIP
               : ends(path, ".zst") ? UNPACK_ZSTD
                                    : UNPACK_PLAIN;
@@ -77,7 +77,7 @@ enum status unpack_open(struct unpack *u, struct mem *m, int fd,
 
 void unpack_close(struct unpack *u)
 {
-    if (u->fd >= 0)
+    if (u->fd >= 0 && !u->kept)
         close(u->fd);
     if (u->kind == UNPACK_ZSTD)
         ZSTD_freeDStream(u->state);
@@ -95,7 +95,8 @@ static enum status read_file(struct unpack *u, char *out, size_t cap, size_t *n,
 {
     ssize_t got;
     do
-        got = read(u->fd, out, cap);
+        got = u->kept ? pread(u->fd, out, cap, (off_t)u->bytes_read)
+                      : read(u->fd, out, cap);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return err_set(err, E_SOURCE, "could not read: %s", strerror(errno));

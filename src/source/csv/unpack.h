@@ -12,6 +12,7 @@
 struct sha256;
 struct unpack {
     int fd;
+    bool kept; /* of the source, which goes on having it */
     struct mem *mem;
     void *state; /* of the library; NULL: the bytes as they are */
     enum { UNPACK_PLAIN, UNPACK_GZIP, UNPACK_ZSTD } kind;
@@ -24,8 +25,9 @@ struct unpack {
 
 /* Length of the name without .gz or .zst. */
 size_t unpack_name(struct str name);
-/* Takes the descriptor, also when it fails. */
-enum status unpack_open(struct unpack *u, struct mem *m, int fd,
+/* Takes the descriptor, also when it fails; not one that is kept: of that it
+ * reads from the start, wherever others stand in it. */
+enum status unpack_open(struct unpack *u, struct mem *m, int fd, bool kept,
                         struct str path, struct sha256 *hash,
                         struct err *err) WARN_UNUSED;
 void unpack_close(struct unpack *u);

@@ -20,7 +20,7 @@ const struct src_table *source_find_table(const struct source *src,
 
 struct src_table *source_add(struct source *src)
 {
-    struct src_table t = {0};
+    struct src_table t = {.kept = -1};
     if (!VEC_PUSH(&src->arena, &src->tables, t))
         return NULL;
     return &src->tables.p[src->tables.n - 1];
