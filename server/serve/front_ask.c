@@ -173,15 +173,17 @@ static void print_number(json_t *v, char *out, size_t size)
 
 static void tell_charge(struct front *f, const struct reply *r)
 {
-    char text[400], within[64], left[64];
+    char text[400], price[64], within[64], left[64];
     json_t *o = read_json(r->json);
-    json_t *error = json_object_get(o, "error");
-    print_number(json_object_get(error, "p95"), within, sizeof within);
-    print_number(json_object_get(json_object_get(o, "budget"), "remaining"),
-                 left, sizeof left);
+    json_t *one = json_array_get(json_object_get(o, "counts"), 0);
+    json_t *budget = json_object_get(one ? one : o, "budget");
+    print_number(json_object_get(o, "charged"), price, sizeof price);
+    print_number(json_object_get(json_object_get(o, "error"), "p95"), within,
+                 sizeof within);
+    print_number(json_object_get(budget, "remaining"), left, sizeof left);
     snprintf(text, sizeof text, "charged epsilon %.64s%s%.64s%s%.64s",
-             r->epsilon, *within ? "; 95 % within " : "", within,
-             *left ? "; remaining " : "", left);
+             *price ? price : r->epsilon, *within ? "; 95 % within " : "",
+             within, *left ? "; remaining " : "", left);
     report_notice(f, text, r->guarantee);
     json_decref(o);
 }

@@ -78,7 +78,7 @@ static bool fill_history(struct front *f, sqlite3 *db, struct problem *bad)
 {
     static const char *const keys[] = {"receipt",   "held_at", "sql",
                                        "mechanism", "epsilon", "delta",
-                                       "version",   "state",   "answer"};
+                                       "version",   "state",   "answered"};
     size_t i;
     json_t *e, *o = talk_ledger(f, IPC_HISTORY, bad);
     if (!o)

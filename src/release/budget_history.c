@@ -16,6 +16,7 @@ struct history {
     bool datasets, analysts; /* does an entry have one? */
 };
 
+enum { NUMBERS_SHOWN = 6 };
 enum { HISTORY_COLUMNS = 10 };
 static const struct {
     const char *name;
@@ -27,7 +28,7 @@ static const struct {
     {"query", T_TEXT},
 };
 
-/* What it gave: a number, or how many. */
+/* What it gave: its numbers, or how many. */
 static void entry_answer(struct sb *b, const struct ledger_entry *e)
 {
     struct answer x = {0};
@@ -39,8 +40,9 @@ static void entry_answer(struct sb *b, const struct ledger_entry *e)
                                                 : "without an answer");
     else if (answer_read(b->arena, e->answer, &x, &ignored) != OK)
         sb_cstr(b, "answered");
-    else if (x.numbers.n == 1 && !x.keys.n)
-        sb_str(b, x.numbers.p[0]);
+    else if (!x.keys.n && x.numbers.n && x.numbers.n <= NUMBERS_SHOWN)
+        for (size_t i = 0; i < x.numbers.n; i++)
+            sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(x.numbers.p[i]));
     else
         sb_printf(b, "%zu answers", x.numbers.n);
 }
@@ -91,11 +93,9 @@ static bool wanted(const struct history *h, const struct ledger_entry *e)
            (!h->until.n || order(e->held_at, h->until) <= 0);
 }
 
-static void add_row(struct history *h, const struct ledger_entry *e)
+static void add_row(struct history *h, const struct ledger_entry *e,
+                    const struct sb *answered)
 {
-    struct sb answer;
-    sb_init(&answer, &h->out->arena);
-    entry_answer(&answer, e);
     bool rho = !str_is(e->rho, "0");
     const struct str row[HISTORY_COLUMNS] = {
         e->held_at,
@@ -105,11 +105,11 @@ static void add_row(struct history *h, const struct ledger_entry *e)
         rho ? STR("") : e->delta,
         rho ? e->rho : STR(""),
         e->state,
-        sb_view(&answer),
+        sb_view(answered),
         e->receipt,
         e->sql.n ? e->sql : e->query,
     };
-    h->out->failed |= answer.failed;
+    h->out->failed |= answered->failed;
     h->analysts |= e->analyst.n > 0;
     h->datasets |= e->dataset.n > 0;
     result_add_row(h->out, row, HISTORY_COLUMNS);
@@ -120,6 +120,7 @@ static enum status add_entry(void *ctx, const struct ledger_entry *e,
 {
     struct history *h = ctx;
     struct json *j = &h->json;
+    struct sb answered;
     if (!wanted(h, e))
         return OK;
     const struct {
@@ -147,8 +148,12 @@ static enum status add_entry(void *ctx, const struct ledger_entry *e,
         json_raw(j, e->answer);
     else
         json_null(j);
+    sb_init(&answered, &h->out->arena);
+    entry_answer(&answered, e);
+    json_key(j, "answered");
+    json_str(j, sb_view(&answered));
     json_end(j, '}');
-    add_row(h, e);
+    add_row(h, e, &answered);
     return result_failed(h->out) ? err_nomem(err) : OK;
 }
 

@@ -148,6 +148,21 @@ static void total_add(struct price *sum, const struct price *p)
     mpq_add(sum->rho, sum->rho, p->rho);
 }
 
+/* Stored answers among several counts cost nothing: what the ledger took. */
+static void json_charged(struct json *j, const struct released *x, size_t n)
+{
+    struct price sum;
+    price_init(&sum);
+    for (size_t i = 0; i < n; i++)
+        if (!x[i].answer.repeated)
+            total_add(&sum, &x[i].c->choice.price);
+    json_key(j, "charged");
+    json_rat(j, mpq_sgn(sum.rho) ? sum.rho : sum.epsilon, true);
+    json_key(j, "charged_delta");
+    json_rat(j, sum.delta, true);
+    price_fini(&sum);
+}
+
 static void total_end(struct counts_out *w, struct price *sum)
 {
     json_price(&w->json, sum);
@@ -422,6 +437,7 @@ enum status report_release(struct prepared *p, const struct released *x,
     answer_rows_json(&w.json, &t);
     keep_answers(x, p->n_counts, &t, out);
     result_set_price(out, &sum);
+    json_charged(&w.json, x, p->n_counts);
     total_end(&w, &sum);
     if (w.several)
         answer_text_budget(&out->text, budget);
