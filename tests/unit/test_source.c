@@ -138,8 +138,13 @@ static void commas_and_crlf(void **state)
 
 static void blanks(void **state)
 {
-    CHECK_ROWS(*state, "e(a,b)", "  1   2  \n3 \t 4\r\n   \n5 6",
+    CHECK_ROWS(*state, "e(a,b)", "a b\n  1   2  \n3 \t 4\r\n   \n5 6",
                "1|2;3|4;5|6");
+}
+
+static void blanks_by_themselves(void **state)
+{
+    CHECK_ROWS(*state, "e(a,b)", "  1   2  \n3\t4\r\n   \n5 6", "1|2;3|4;5|6");
 }
 
 static void quotes(void **state)
@@ -636,6 +641,7 @@ int main(void)
         T(tabs),
         T(commas_and_crlf),
         T(blanks),
+        T(blanks_by_themselves),
         T(quotes),
         T(unicode_and_mark),
         T(header_by_names),

@@ -279,13 +279,13 @@ enum status delim_split(struct delim *d, struct arena *a, char sep,
 enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
                         struct err *err)
 {
-    static const char seps[] = {'\t', ',', ';', '|', ' '};
+    static const char seps[] = DELIM_SEPARATORS;
     field_list f = {0};
     size_t next;
     uint64_t lines;
     char best = ',';
     size_t best_n = 1;
-    for (size_t i = 0; i < sizeof seps; i++) {
+    for (size_t i = 0; seps[i]; i++) {
         if (n <= 1 && seps[i] == ' ')
             continue; /* one column may hold blanks */
         enum status s = delim_split(d, a, seps[i], &f, &next, &lines, err);
@@ -303,4 +303,40 @@ enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
     }
     d->sep = best;
     return OK;
+}
+
+/* Behind the field at p, which `sep` (no blank) or the end ends; NULL: a quote
+ * is open, or something stands behind it. */
+static const char *behind_field(const char *p, const char *end, char sep,
+                                bool *open)
+{
+    if (*p != '"') {
+        while (*p != sep && !is_end(p))
+            p++;
+        return p;
+    }
+    for (p++; p < end && (*p != '"' || p[1] == '"'); p++)
+        p += *p == '"';
+    *open = p >= end;
+    return !*open && (p[1] == sep || is_end(p + 1)) ? p + 1 : NULL;
+}
+
+bool delim_prefers_other(const char *p, const char *end, char sep, size_t n)
+{
+    for (const char *other = DELIM_SEPARATORS; *other != sep; other++) {
+        bool open = false;
+        size_t found = 1;
+        const char *q = behind_field(p, end, *other, &open);
+        while (q && *q == *other && found <= n) {
+            q = behind_field(q + 1, end, *other, &open);
+            found++;
+        }
+        /* blanks take a tab for one of theirs: the same cells, if it is alone
+         */
+        bool alike =
+            sep == ' ' && *other == '\t' && !memchr(p, ' ', (size_t)(end - p));
+        if (found <= n && (open || (q && found == n && !alike)))
+            return true;
+    }
+    return false;
 }

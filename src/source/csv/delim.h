@@ -6,7 +6,7 @@
  * a short file, not a SIGBUS, and pipes work too. Files whose names end in .gz
  * or .zst are unpacked (unpack.h).
  *
- * Dialect: separator comma, tab, semicolon, bar, or runs of blanks; records end
+ * Dialect: separator tab, comma, semicolon, bar, or runs of blanks; records end
  * with LF or CRLF; a field that starts with a double quote ends with one, ""
  * inside is one quote, and may hold separators and line ends; other quotes are
  * plain characters. An empty field without quotes is NULL. Empty lines are
@@ -62,10 +62,15 @@ enum status delim_skip(struct delim *d, struct err *err) WARN_UNUSED;
 enum status delim_split(struct delim *d, struct arena *a, char sep,
                         field_list *out, size_t *next, uint64_t *lines,
                         struct err *err) WARN_UNUSED;
-/* Chooses the separator by the record at pos: the first of tab, comma,
- * semicolon, bar, blanks that gives n fields (0: any number). */
+/* Chooses the separator by the record at pos: the first of DELIM_SEPARATORS
+ * that gives n fields (0: any number). */
+#define DELIM_SEPARATORS "\t,;| "
 enum status delim_sniff(struct delim *d, struct arena *a, size_t n,
                         struct err *err) WARN_UNUSED;
+/* Would the record from p to end, which `sep` is about to take, have taken
+ * another separator by itself: does one before `sep` give n fields, and others,
+ * or leave a quote open? */
+bool delim_prefers_other(const char *p, const char *end, char sep, size_t n);
 /* E_DATA at a line of this file. */
 enum status delim_bad(const struct delim *d, uint64_t line, struct err *err,
                       const char *what);

@@ -31,6 +31,8 @@ struct feed {
     size_t scratch_used;
     uint64_t extra_lines; /* line ends inside the current record */
     bool open;            /* the window ended inside quotes */
+    bool guessed;         /* nobody said what separates */
+    bool doubtful;        /* guessed, and this window has other separators */
     struct err *err;
 };
 
@@ -232,13 +234,38 @@ INLINE const char *skip_line(const struct delim *d, const char *p, char sep)
     return *q == '\n' ? q + 1 : NULL;
 }
 
+/* PRIVACY: a separator that the first record alone had chosen would let one row
+ * decide what all others mean. Where nobody named it each record must choose
+ * the same by itself; a file with one that does not is malformed. */
+static enum status check_guess(struct feed *f, const char *start,
+                               const char *end)
+{
+    if (f->open || !delim_prefers_other(start, end, f->d->sep, f->n_fields))
+        return OK;
+    delim_bad(f->d, f->d->line, f->err,
+              "another separator fits this line better than the others");
+    err_hint(f->err, "Name the separator in the policy: delimiter: \"%c\".",
+             f->d->sep);
+    return E_DATA;
+}
+
+static bool is_doubtful(const struct feed *f)
+{
+    const struct delim *d = f->d;
+    bool has = f->n_fields == 1 && d->sep != *DELIM_SEPARATORS;
+    for (const char *s = DELIM_SEPARATORS; f->guessed && *s != d->sep; s++)
+        has = has || memchr(d->buf + d->pos, *s, d->end - d->pos);
+    return f->guessed && has;
+}
+
 /* All records of the window. */
 INLINE enum status window(struct feed *f, char sep)
 {
     struct delim *d = f->d;
-    const char *end = d->buf + d->end, *p = d->buf + d->pos, *next;
+    const char *end = d->buf + d->end, *p = d->buf + d->pos, *next, *start;
     enum status s = OK;
     f->open = false;
+    f->doubtful = is_doubtful(f);
     while (p < end && !f->open) {
         if ((unsigned char)*p <= '#' && (next = skip_line(d, p, sep))) {
             p = next;
@@ -246,7 +273,10 @@ INLINE enum status window(struct feed *f, char sep)
             continue;
         }
         f->extra_lines = 0;
+        start = p;
         s = record(f, &p, sep);
+        if (s == OK && f->doubtful)
+            s = check_guess(f, start, p);
         if (s != OK)
             return s;
         if (!f->open)
@@ -332,6 +362,7 @@ static enum status first_record(struct feed *f, const struct src_table *t,
         d->sep = t->form->delimiter;
     else
         TRY(delim_sniff(d, a, t->n_cols, f->err));
+    f->guessed = !t->has_header && !(t->form && t->form->delimiter);
     if (t->form && t->form->header == 0)
         return OK;
     enum status s = delim_split(d, a, d->sep, &names, &next, &lines, f->err);
@@ -346,6 +377,7 @@ static enum status first_record(struct feed *f, const struct src_table *t,
         return delim_bad(d, d->line, f->err,
                          "the header line changed since the file was opened");
     if (header) {
+        f->guessed = false;
         d->pos = next;
         d->line += lines;
     }
