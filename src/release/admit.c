@@ -20,14 +20,14 @@ static enum status plan_counts(struct release *r, struct released *x,
     struct secret_count *counts = NEWS(&r->p.arena, struct secret_count, n + 1);
     if (!counts)
         return err_nomem(err);
-    if (c->noise.smooth)
+    if (c->kind == CHOICE_SMOOTH)
         TRY(evaluate_prepare(q, e, err));
     TRY(evaluate_counts(q, &r->data, e, &x->c->keys, counts, err));
-    if (!c->noise.smooth)
+    if (c->kind != CHOICE_SMOOTH)
         return OK;
     secret_scale_init(&s);
-    enum status st =
-        evaluate_smooth(q, e, c->beta, NULL, c->factor, &s, NULL, err);
+    enum status st = evaluate_smooth(q, e, c->smooth.beta, NULL,
+                                     c->smooth.factor, &s, NULL, err);
     secret_scale_fini(&s);
     return st;
 }
@@ -47,7 +47,7 @@ static enum status plan_one(struct release *r, struct released *x,
                             struct err *err)
 {
     struct engine e;
-    if (x->c->choice.elected)
+    if (x->c->choice.kind == CHOICE_ENTITY)
         return plan_owners(r, x, err);
     TRY(evaluate_open(&r->p, &r->data, x->c->q->normal, &e, err));
     enum status st = plan_counts(r, x, &e, err);
@@ -125,8 +125,9 @@ static enum status refuse_cluster(const struct release *r, struct err *err)
 {
     bool measured = false;
     for (size_t i = 0; i < r->p.n_counts; i++)
-        measured |= !r->counts[i].done && (r->priced[i].choice.noise.smooth ||
-                                           r->priced[i].choice.elected);
+        measured |=
+            !r->counts[i].done && (r->priced[i].choice.kind == CHOICE_SMOOTH ||
+                                   r->priced[i].choice.kind == CHOICE_ENTITY);
     if (!r->data.sql || !measured || !source_is_distributed(r->p.source))
         return OK;
     err_set(err, E_UNSUPPORTED,
@@ -184,8 +185,8 @@ static enum status admit_smooth(struct release *r, struct err *err)
     for (size_t i = 0; i < r->p.n_counts; i++) {
         const struct released *x = &r->counts[i];
         const struct choice *c = &x->c->choice;
-        if (!x->done && c->noise.smooth)
-            TRY(evaluate_admit(x->c->q, c->beta, NULL, err));
+        if (!x->done && c->kind == CHOICE_SMOOTH)
+            TRY(evaluate_admit(x->c->q, c->smooth.beta, NULL, err));
     }
     return OK;
 }

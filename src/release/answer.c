@@ -337,12 +337,13 @@ enum status answer_key_values(struct arena *a, struct str key,
 void answer_public_error(const struct choice *c, struct answer *out)
 {
     out->has_error = true;
-    out->p50 = c->exact ? 0 : ceil(c->error.p50);
-    out->p95 = c->exact ? 0 : ceil(c->error.p95);
+    bool exact = c->kind == CHOICE_EXACT;
+    out->p50 = exact ? 0 : ceil(c->error.p50);
+    out->p95 = exact ? 0 : ceil(c->error.p95);
 }
 
 /* S between what is public. */
-static double within(const struct choice *c, double s) /* display */
+static double within(const struct choice_smooth *c, double s) /* display */
 {
     double factor = mpq_get_d(c->factor); /* display */
     s = fmax(s, mpq_get_d(c->floor) * factor);
@@ -361,13 +362,13 @@ enum status answer_estimate_error(const struct ledger_hold *hold,
     mpq_set_ui(miss, 1, 40); /* with room: 1 of 20 is promised */
     enum status st;
     do /* as in draw.c */
-        st = noise_release_scale(hold, &c->noise, s, c->error_epsilon, miss,
-                                 rng, &e, err);
+        st = noise_release_scale(hold, &c->noise, s, c->smooth.error_epsilon,
+                                 miss, rng, &e, err);
     while (st == E_ENTROPY);
     out->has_error = out->released = st == OK;
-    out->p50 = ceil(c->error.p50 * within(c, e.middle));
-    out->p95 = ceil(c->error.p95 * within(c, e.middle));
-    out->at_most_p95 = ceil(c->error.p95 * within(c, e.upper));
+    out->p50 = ceil(c->error.p50 * within(&c->smooth, e.middle));
+    out->p95 = ceil(c->error.p95 * within(&c->smooth, e.middle));
+    out->at_most_p95 = ceil(c->error.p95 * within(&c->smooth, e.upper));
     mpq_clear(miss);
     return st;
 }

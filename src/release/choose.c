@@ -28,7 +28,7 @@ static void set_price(struct choice *c)
 {
     enum noise_kind k = c->noise.kind;
     bool uses_delta = k == NOISE_DISCRETE_GAUSSIAN ||
-                      k == NOISE_ARSINH_NORMAL || c->thresholded;
+                      k == NOISE_ARSINH_NORMAL || choice_finds_keys(c);
     if (c->total.kind != PRIVACY_ZCDP) {
         mpq_set(c->price.epsilon, c->total.epsilon);
         if (uses_delta)
@@ -50,10 +50,12 @@ void choose_price_for_sums(struct choice *c)
 
 /* --- the global way ------------------------------------------------------- */
 
-enum status choose_global(struct count *q, enum noise_kind kind,
-                          struct choice *c, struct err *err)
+enum status choose_global(struct count *q, enum choice_kind as,
+                          enum noise_kind kind, struct choice *c,
+                          struct err *err)
 {
     mpz_t l1, l2;
+    choice_become(c, as);
     mpz_inits(l1, l2, NULL);
     mpz_set_u128(l1, q->bound.l1_upper);
     /* PRIVACY: a square beyond 128 bits is marked as infinite, which is no
@@ -83,10 +85,10 @@ static enum status read_error_budget(struct count *q, struct choice *c,
         !str_is(v, "none") && !str_is(v, "0") && c->total.kind != PRIVACY_ZCDP;
     if (!*wanted || !v.n)
         return OK;
-    TRY(rat_read(v, "error-budget", c->error_epsilon, err));
+    TRY(rat_read(v, "error-budget", c->smooth.error_epsilon, err));
     *given = true;
-    if (mpq_sgn(c->error_epsilon) <= 0 ||
-        mpq_cmp(c->error_epsilon, c->total.epsilon) >= 0) {
+    if (mpq_sgn(c->smooth.error_epsilon) <= 0 ||
+        mpq_cmp(c->smooth.error_epsilon, c->total.epsilon) >= 0) {
         err_set(err, E_VALUE,
                 "the error budget must lie between 0 and epsilon");
         err_hint(err, "It is a part of epsilon, chosen by the query unless "
@@ -101,7 +103,7 @@ static enum status read_error_budget(struct count *q, struct choice *c,
 static void answer_guarantee(const struct choice *c, struct guarantee *out)
 {
     out->kind = c->total.kind == PRIVACY_ZCDP ? PRIVACY_ZCDP : PRIVACY_PURE;
-    mpq_sub(out->epsilon, c->total.epsilon, c->error_epsilon);
+    mpq_sub(out->epsilon, c->total.epsilon, c->smooth.error_epsilon);
     mpq_set(out->rho, c->total.rho);
 }
 
@@ -147,7 +149,7 @@ enum { N_PARTS = sizeof parts_of_epsilon };
 /* beta over the answer's epsilon. */
 static void beta_share(const struct choice *c, mpq_t out)
 {
-    unsigned d = c->degree ? c->degree : 1;
+    unsigned d = c->smooth.degree ? c->smooth.degree : 1;
     unsigned long m = parts_of_epsilon[(d < N_PARTS ? d : N_PARTS) - 1];
     mpq_set_ui(out, 1, m);
     if (c->n_groups > 1)
@@ -178,19 +180,19 @@ static void estimate_for_beta(struct choice *c)
     mpq_t most;
     mpq_init(most);
     mpq_set_ui(most, 5, 4);
-    mpq_mul(c->error_epsilon, c->beta, most);
+    mpq_mul(c->smooth.error_epsilon, c->smooth.beta, most);
     mpq_set_ui(most, 3, 10);
     mpq_mul(most, most, c->total.epsilon);
-    if (mpq_cmp(c->error_epsilon, most) > 0)
-        mpq_set(c->error_epsilon, most);
+    if (mpq_cmp(c->smooth.error_epsilon, most) > 0)
+        mpq_set(c->smooth.error_epsilon, most);
     mpq_clear(most);
 }
 
 static enum status given_beta(struct count *q, struct choice *c,
                               struct err *err)
 {
-    TRY(rat_read(q->p->session->opt.beta, "beta", c->beta, err));
-    return mpq_sgn(c->beta) > 0
+    TRY(rat_read(q->p->session->opt.beta, "beta", c->smooth.beta, err));
+    return mpq_sgn(c->smooth.beta) > 0
                ? OK
                : err_set(err, E_VALUE, "beta must be greater than zero");
 }
@@ -201,7 +203,7 @@ static enum status split_epsilon(struct count *q, struct choice *c,
 {
     bool given, wanted, has_beta = q->p->session->opt.beta.n;
     mpq_t r;
-    TRY(degree(q, &c->degree, err));
+    TRY(degree(q, &c->smooth.degree, err));
     TRY(read_error_budget(q, c, &given, &wanted, err));
     if (has_beta)
         TRY(given_beta(q, c, err));
@@ -210,17 +212,18 @@ static enum status split_epsilon(struct count *q, struct choice *c,
     if (wanted && !given && has_beta) {
         estimate_for_beta(c);
     } else if (wanted && !given) {
-        estimate_share(r, c->error_epsilon);
-        mpq_mul(c->error_epsilon, c->error_epsilon, c->total.epsilon);
+        estimate_share(r, c->smooth.error_epsilon);
+        mpq_mul(c->smooth.error_epsilon, c->smooth.error_epsilon,
+                c->total.epsilon);
     }
     answer_guarantee(c, g);
-    unsigned least = c->degree ? c->degree : 1;
+    unsigned least = c->smooth.degree ? c->smooth.degree : 1;
     if (!has_beta && wanted && !given)
-        mpq_mul(c->beta, r, g->epsilon);
+        mpq_mul(c->smooth.beta, r, g->epsilon);
     else if (!has_beta && c->n_groups)
-        noise_choose_beta_groups(g, least, c->n_groups, c->beta);
+        noise_choose_beta_groups(g, least, c->n_groups, c->smooth.beta);
     else if (!has_beta)
-        noise_choose_beta(g, least, c->beta);
+        noise_choose_beta(g, least, c->smooth.beta);
     mpq_clear(r);
     return OK;
 }
@@ -229,26 +232,27 @@ static enum status smooth(struct count *q, enum noise_kind kind,
                           struct choice *c, struct guarantee *g,
                           struct err *err)
 {
+    choice_become(c, CHOICE_SMOOTH);
     TRY(split_epsilon(q, c, g, err));
-    c->most = q->bound.upper;
+    c->smooth.most = q->bound.upper;
     /* a public choice too: epsilon and beta decide it */
     if (!q->p->session->opt.mechanism.n && kind == NOISE_SMOOTH_LAPLACE &&
         !c->n_groups)
-        kind = noise_best_smooth(g, c->beta);
+        kind = noise_best_smooth(g, c->smooth.beta);
     if (c->n_groups && kind == NOISE_SMOOTH_LAPLACE)
-        TRY(noise_calibrate_smooth_groups(g, c->n_groups, c->beta, &c->noise,
-                                          err));
+        TRY(noise_calibrate_smooth_groups(g, c->n_groups, c->smooth.beta,
+                                          &c->noise, err));
     else if (c->n_groups)
         return err_set(err, E_UNSUPPORTED, "%s noise is not offered for groups",
                        noise_name(kind));
     else
-        TRY(noise_calibrate_smooth(g, kind, c->beta, &c->noise, err));
+        TRY(noise_calibrate_smooth(g, kind, c->smooth.beta, &c->noise, err));
     TRY(noise_error(&c->noise, &c->error, err));
     /* a row that is substituted leaves one group and enters another: twice S
      * bounds the sum of both changes */
     if (c->n_groups && q->p->schema.neighbours == CHANGE_ONE)
-        mpq_set_ui(c->factor, 2, 1);
-    return floor_at(q, c->beta, c->floor, err);
+        mpq_set_ui(c->smooth.factor, 2, 1);
+    return floor_at(q, c->smooth.beta, c->smooth.floor, err);
 }
 
 static enum status use_smooth(struct count *q, enum noise_kind kind,
@@ -280,19 +284,15 @@ static bool is_smooth_kind(enum noise_kind k)
     return k != NOISE_DISCRETE_LAPLACE && k != NOISE_DISCRETE_GAUSSIAN;
 }
 
-static void forget(struct choice *c)
-{
-    noise_fini(&c->noise);
-    noise_init(&c->noise);
-    mpq_set_ui(c->error_epsilon, 0, 1);
-    mpq_set_ui(c->factor, 1, 1);
-    c->most = U128_INF;
-}
-
 static enum noise_kind global_kind(const struct choice *c)
 {
     return c->total.kind == PRIVACY_ZCDP ? NOISE_DISCRETE_GAUSSIAN
                                          : NOISE_DISCRETE_LAPLACE;
+}
+
+static enum status by_bound(struct count *q, struct choice *c, struct err *err)
+{
+    return choose_global(q, CHOICE_GLOBAL, global_kind(c), c, err);
 }
 
 /* Of a number between these, each order of magnitude as likely as another. */
@@ -313,11 +313,12 @@ static enum status compare(struct count *q, struct choice *c, struct err *err)
     const char *what = q->is_sum ? "sum" : "count";
     if (!gs_text)
         return err_nomem(err);
-    TRY(choose_global(q, global_kind(c), c, err));
+    TRY(by_bound(q, c, err));
     double fixed = c->error.p95, global = (double)q->bound.upper;
     struct err why;
     bool ok = use_smooth(q, smooth_kind(c), c, &why) == OK;
-    double least = mpq_get_d(c->floor), factor = mpq_get_d(c->factor);
+    double least = mpq_get_d(c->smooth.floor),
+           factor = mpq_get_d(c->smooth.factor);
     double expected =
         c->error.p95 * factor * expected_between(fmax(least, 1), global);
     if (ok && expected * (least >= 1 ? 1 : 2) < fixed) {
@@ -328,8 +329,7 @@ static enum status compare(struct count *q, struct choice *c, struct err *err)
             gs_text, least * factor * pow(10, -(double)q->scale), gs_text);
         return OK;
     }
-    forget(c);
-    TRY(choose_global(q, global_kind(c), c, err));
+    TRY(by_bound(q, c, err));
     uint32_t rows = q->p->schema.order;
     struct str who = rows > 1 ? str_printf(&q->p->arena, "%u rows change", rows)
                               : STR("One row changes");
@@ -356,8 +356,7 @@ enum status choose_without_data(struct count *q, struct choice *c,
                                 struct err *err)
 {
     char gs[U128_DIGITS];
-    forget(c);
-    TRY(choose_global(q, global_kind(c), c, err));
+    TRY(by_bound(q, c, err));
     c->reason = str_printf(
         &q->p->arena,
         "The global sensitivity is %s; measuring the noise on the data could "
@@ -411,14 +410,14 @@ static enum status by_name(struct count *q, struct choice *c, struct err *err)
         return use_smooth(q, kind, c, err);
     if (q->bound.l1_upper == U128_INF)
         return choose_unbounded(q, "", err);
-    return choose_global(q, kind, c, err);
+    return choose_global(q, CHOICE_GLOBAL, kind, c, err);
 }
 
 /* The price was found for this noise. */
 static enum status by_error(struct count *q, struct choice *c, struct err *err)
 {
     c->reason = STR("The price was chosen for the error that was asked for.");
-    return choose_global(q, global_kind(c), c, err);
+    return by_bound(q, c, err);
 }
 
 /* PRIVACY: the two numbers of an AVG cost together what one does. */
@@ -440,8 +439,10 @@ enum status choose(struct count *q, const struct group_keys *k,
     c->is_signed = tree_is_signed(q->tree);
     c->scale = q->scale;
     bool entity = q->p->schema.has_entities;
-    c->exact = (entity ? q->entity.l1_upper : q->bound.l1_upper) == 0;
-    if (c->exact)
+    bool exact = (entity ? q->entity.l1_upper : q->bound.l1_upper) == 0;
+    if (exact)
+        choice_become(c, CHOICE_EXACT);
+    if (exact)
         c->reason = STR("No private row can change this count.");
     else if (entity)
         TRY(choose_entity(q, k, c, err));
@@ -453,11 +454,11 @@ enum status choose(struct count *q, const struct group_keys *k,
         TRY(by_error(q, c, err));
     else
         TRY(by_rule(q, c, err));
-    if (!c->exact)
+    if (!exact)
         set_price(c);
     c->price.half = q->half;
     choose_guarantee_text(q, c);
-    if (!c->exact)
+    if (!exact)
         tell_left_out(q->p, c);
     return c->reason.p && c->guarantee.p ? OK : err_nomem(err);
 }

@@ -20,33 +20,58 @@ enum elected_by {
     GROUPS_SPLIT   /* an election each, that share the price */
 };
 
+/* What the noise is for. A choice becomes one of these (choice_become) and has
+ * the fields of that one alone. */
+enum choice_kind {
+    CHOICE_GLOBAL,    /* a bound that holds whatever the data */
+    CHOICE_EXACT,     /* nothing private is read: no noise, no price */
+    CHOICE_SMOOTH,    /* measured on the data: `smooth` */
+    CHOICE_THRESHOLD, /* keys found in private rows: `threshold` */
+    CHOICE_ENTITY     /* how much an entity contributes is elected: `entity` */
+};
+
+struct choice_smooth {
+    unsigned degree;
+    mpq_t beta;          /* of the smooth sensitivity S */
+    mpq_t factor;        /* noise is drawn with factor * S */
+    mpq_t floor;         /* S is at least this, whatever the data */
+    u128 most;           /* and at most this, the global one; or U128_INF */
+    mpq_t error_epsilon; /* for the error estimate; 0: none */
+};
+
+struct choice_entity {
+    struct election election;
+    enum elected_by grouping;
+    bool keys_found; /* in private rows */
+    mpz_t threshold; /* keys_found: of a key, at the largest candidate */
+};
+
 struct choice {
+    enum choice_kind kind;
     struct guarantee total; /* asked for, and paid */
     struct price price;
-    bool exact;         /* nothing private is read: no noise, no price */
     struct noise noise; /* of each answer */
     uint64_t n_groups;  /* 0: no GROUP BY, or keys found in the data */
-    bool thresholded;   /* keys are found in private rows */
-    bool elected;       /* of entities: how much each may contribute */
-    struct election election;
-    enum elected_by grouping; /* elected */
-    mpz_t threshold; /* thresholded: noisy counts below it stay hidden */
-    unsigned degree; /* smooth only, as all below */
-    mpq_t beta;      /* of the smooth sensitivity S */
-    mpq_t factor;    /* noise is drawn with factor * S */
-    mpq_t floor;     /* S is at least this, whatever the data */
-    u128 most;       /* and at most this, the global one; U128_INF: no bound */
-    mpq_t error_epsilon; /* for the error estimate; 0: none */
-    bool is_signed;      /* a total may be negative */
-    uint32_t scale;      /* numbers are in units of 10^-scale */
+    union {
+        struct choice_smooth smooth;
+        mpz_t threshold; /* noisy counts below it stay hidden */
+        struct choice_entity entity;
+    };
+    bool is_signed;  /* a total may be negative */
+    uint32_t scale;  /* numbers are in units of 10^-scale */
     u128 clamped_at; /* C, if so many rows could be counted; else U128_INF */
-    /* display; in units of S if smooth, of the threshold if elected */
+    /* display; in units of S if CHOICE_SMOOTH, of the threshold if ENTITY */
     struct noise_error error;
     struct str reason;    /* a sentence */
     struct str guarantee; /* a sentence */
 };
 void choice_init(struct choice *c);
 void choice_fini(struct choice *c);
+/* Gives up what it was, noise and all; the fields of the new kind are zero,
+ * `factor` one and `most` no bound. */
+void choice_become(struct choice *c, enum choice_kind kind);
+/* Keys are found in private rows. */
+bool choice_finds_keys(const struct choice *c);
 
 /* Reads epsilon, delta, rho; E_VALUE, E_USAGE. */
 enum status choose_guarantee(struct str epsilon, struct str delta,
@@ -90,9 +115,10 @@ enum status choose_entity(struct count *q, const struct group_keys *k,
                           struct choice *c, struct err *err) WARN_UNUSED;
 /* "election", "discrete-laplace", ...; "none" */
 const char *choice_mechanism(const struct choice *c);
-/* What choose and choose_threshold share. */
-enum status choose_global(struct count *q, enum noise_kind kind,
-                          struct choice *c, struct err *err) WARN_UNUSED;
+/* Becomes `as` (GLOBAL, THRESHOLD) with noise for the global bound. */
+enum status choose_global(struct count *q, enum choice_kind as,
+                          enum noise_kind kind, struct choice *c,
+                          struct err *err) WARN_UNUSED;
 enum status choose_unbounded(struct count *q, const char *why,
                              struct err *err) WARN_UNUSED;
 /* Noise by the global bound, which is finite, in place of noise measured on the

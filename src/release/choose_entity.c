@@ -76,9 +76,9 @@ static void share_price(const struct choice *c, bool change,
     mpq_t by;
     mpq_init(by);
     mpq_set_ui(by, 1, 1);
-    if (c->grouping == GROUPS_SPLIT && c->n_groups)
+    if (c->entity.grouping == GROUPS_SPLIT && c->n_groups)
         mpq_set_ui(by, 1, c->n_groups);
-    if (c->grouping == GROUPS_EACH && change)
+    if (c->entity.grouping == GROUPS_EACH && change)
         mpq_set_ui(by, 1, 2);
     out->kind = c->total.kind;
     mpq_mul(out->epsilon, c->total.epsilon, by);
@@ -95,7 +95,7 @@ static enum status static_threshold(struct count *q, struct choice *c,
                                     struct err *err)
 {
     mpz_t mass;
-    if (!c->thresholded)
+    if (c->kind != CHOICE_THRESHOLD)
         return OK;
     if (c->noise.kind != NOISE_DISCRETE_LAPLACE)
         return err_set(err, E_UNSUPPORTED,
@@ -109,10 +109,11 @@ static enum status static_threshold(struct count *q, struct choice *c,
     return st;
 }
 
-static enum status use_static(struct count *q, enum noise_kind kind,
+static enum status use_static(struct count *q, enum noise_kind kind, bool found,
                               struct choice *c, struct err *err)
 {
     mpz_t l1, l2;
+    choice_become(c, found ? CHOICE_THRESHOLD : CHOICE_GLOBAL);
     mpz_inits(l1, l2, NULL);
     mpz_set_u128(l1, q->entity.l1_upper);
     mpz_mul(l2, l1, l1);
@@ -194,7 +195,7 @@ static enum status plan_with(struct count *q, struct choice *c,
     /* PRIVACY: half the price pays for two groups with an entity more or less
      * each, and under epsilon for one group whose entity changes (2 e1 + e2 is
      * less than 2 (e1 + e2)); rho needs the plan for a change, besides. */
-    if (c->grouping == GROUPS_EACH && g->kind != PRIVACY_ZCDP)
+    if (c->entity.grouping == GROUPS_EACH && g->kind != PRIVACY_ZCDP)
         change = false;
     struct elect_question e = {
         .owners = q->owners.k,
@@ -202,14 +203,12 @@ static enum status plan_with(struct count *q, struct choice *c,
         .bound = q->entity.upper,
         .order = s->order,
         .change = change,
-        .vector = c->grouping == GROUPS_VECTOR,
+        .vector = c->entity.grouping == GROUPS_VECTOR,
         .nested = q->owners.nested,
         .lost = mpq_sgn(lost) ? lost : NULL,
     };
     TRY(read_guess(q, &e.guess, err));
-    TRY(elect_plan(g, &e, &c->election, err));
-    c->elected = true;
-    return OK;
+    return elect_plan(g, &e, &c->entity.election, err);
 }
 
 static enum status plan(struct count *q, struct choice *c, mpq_srcptr lost,
@@ -227,23 +226,25 @@ static enum status plan(struct count *q, struct choice *c, mpq_srcptr lost,
  * the grid, before the hold. */
 static enum status try_thresholds(struct choice *c, struct err *err)
 {
-    if (!c->thresholded)
+    struct choice_entity *x = &c->entity;
+    if (!x->keys_found)
         return OK;
-    TRY(elect_key_threshold(&c->election, 0, c->total.delta, c->threshold,
+    TRY(elect_key_threshold(&x->election, 0, c->total.delta, x->threshold,
                             err));
-    return elect_key_threshold(&c->election, c->election.n - 1, c->total.delta,
-                               c->threshold, err);
+    return elect_key_threshold(&x->election, x->election.n - 1, c->total.delta,
+                               x->threshold, err);
 }
 
 /* The error in units of the threshold, for a quote: at a large one, where
  * rounding does not show. */
 static enum status quote_units(struct choice *c, struct err *err)
 {
+    const struct election *e = &c->entity.election;
     unsigned j = 0;
-    while (j + 1 < c->election.n && c->election.grid[j] >> QUOTED == 0)
+    while (j + 1 < e->n && e->grid[j] >> QUOTED == 0)
         j++;
-    TRY(elect_error(&c->election, j, false, &c->error, err));
-    double t = (double)c->election.grid[j]; /* display */
+    TRY(elect_error(e, j, false, &c->error, err));
+    double t = (double)e->grid[j]; /* display */
     c->error.std /= t;
     c->error.p50 /= t;
     c->error.p90 /= t;
@@ -273,8 +274,10 @@ static enum status use_election(struct count *q, struct choice *c,
 static enum status choose_election(struct count *q, const struct group_keys *k,
                                    struct choice *c, struct err *err)
 {
-    c->grouping = grouping_of(q);
-    if (c->grouping == GROUPS_SPLIT)
+    choice_become(c, CHOICE_ENTITY);
+    c->entity.keys_found = k->found;
+    c->entity.grouping = grouping_of(q);
+    if (c->entity.grouping == GROUPS_SPLIT)
         TRY(check_split(k, err));
     return use_election(q, c, err);
 }
@@ -317,7 +320,7 @@ static enum status by_name(struct count *q, const struct group_keys *k,
                       "at most.");
         return E_UNBOUNDED;
     }
-    return use_static(q, kind, c, err);
+    return use_static(q, kind, k->found, c, err);
 }
 
 static const char *election_reason(enum elected_by g)
@@ -343,21 +346,22 @@ static u128 static_most(const struct count *q, const struct choice *c)
     return STATIC_MOST * (split ? (u128)c->n_groups : 1);
 }
 
-static enum status by_bound(struct count *q, struct choice *c, struct err *err)
+static enum status by_bound(struct count *q, bool found, struct choice *c,
+                            struct err *err)
 {
     char text[U128_DIGITS];
     c->reason = str_printf(&q->p->arena,
                            "One entity changes the count by at most %s, by "
                            "what is declared.",
                            u128_text(q->entity.l1_upper, text));
-    return use_static(q, static_kind(c), c, err);
+    return use_static(q, static_kind(c), found, c, err);
 }
 
 static enum status by_rule(struct count *q, const struct group_keys *k,
                            struct choice *c, struct err *err)
 {
     if (q->entity.l1_upper <= static_most(q, c) && !hides_in_sum(q, k))
-        return by_bound(q, c, err);
+        return by_bound(q, k->found, c, err);
     c->reason = str_printf(
         &q->p->arena,
         "How much one entity may contribute is elected privately; what it has "
@@ -415,8 +419,7 @@ enum status choose_entity(struct count *q, const struct group_keys *k,
 {
     TRY(check_tree(q, k, err));
     if (!prepare_can_cut(q) && !q->p->session->opt.mechanism.n)
-        return by_bound(q, c, err);
-    c->thresholded = k->found;
+        return by_bound(q, false, c, err);
     if (k->found)
         TRY(check_found(c, err));
     if (q->p->session->opt.mechanism.n)

@@ -32,10 +32,12 @@ static enum status p95_at(const struct priced *x, struct str epsilon,
         choose_guarantee(epsilon, q->p->delta, (struct str){0}, &c.total, err);
     *out = INFINITY;
     if (s == OK && bounded)
-        s = choose_global(q, NOISE_DISCRETE_LAPLACE, &c, err);
+        s = choose_global(q, CHOICE_GLOBAL, NOISE_DISCRETE_LAPLACE, &c, err);
     else if (s == OK)
         s = choose_smooth(q, &c, err);
-    double least = bounded ? 1 : mpq_get_d(c.floor) * mpq_get_d(c.factor);
+    double least = 1; /* display */
+    if (c.kind == CHOICE_SMOOTH)
+        least = mpq_get_d(c.smooth.floor) * mpq_get_d(c.smooth.factor);
     if (s == OK)
         *out = ceil(c.error.p95 * least - 1e-9);
     choice_fini(&c);

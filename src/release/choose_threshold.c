@@ -86,9 +86,8 @@ enum status choose_threshold(struct count *q, struct choice *c, struct err *err)
             q,
             "Keys from private rows need a bound that holds whatever the data.",
             err);
-    TRY(choose_global(q, NOISE_DISCRETE_LAPLACE, c, err));
+    TRY(choose_global(q, CHOICE_THRESHOLD, NOISE_DISCRETE_LAPLACE, c, err));
     TRY(threshold(q, c, err));
-    c->thresholded = true;
     struct str text = mpz_text(&q->p->arena, c->threshold);
     if (!text.p)
         return err_nomem(err);

@@ -21,7 +21,7 @@ static enum status draw_number(const struct released *r,
                                struct entropy *rng, mpz_t out, struct err *err)
 {
     const struct choice *c = &r->c->choice;
-    if (c->exact)
+    if (c->kind == CHOICE_EXACT)
         return release_public_number(c, count, out, err);
     enum status st;
     do
@@ -109,7 +109,8 @@ static enum status draw_found(struct released *r, const struct found_keys *keys,
             st = in_time(p->session, err);
         if (st == OK)
             st = draw_number(r, &k->count, NULL, rng, out, err);
-        if (st != OK || (c->thresholded && mpz_cmp(out, c->threshold) < 0))
+        if (st != OK ||
+            (c->kind == CHOICE_THRESHOLD && mpz_cmp(out, c->threshold) < 0))
             continue;
         st = release_show_key(r, k->vals, out, err);
     }
@@ -143,15 +144,15 @@ static enum status draw_counts(struct released *r, const struct engine *e,
 {
     const struct choice *c = &r->c->choice;
     struct arena *a = &r->c->q->p->arena;
-    bool smooth = c->noise.smooth, estimate = mpq_sgn(c->error_epsilon) != 0;
+    bool smooth = c->kind == CHOICE_SMOOTH;
     if (smooth)
-        TRY(evaluate_smooth(r->c->q, e, c->beta, NULL, c->factor, s, NULL,
-                            err));
+        TRY(evaluate_smooth(r->c->q, e, c->smooth.beta, NULL, c->smooth.factor,
+                            s, NULL, err));
     for (size_t i = 0; i < n; i++)
         TRY(draw_one(a, r, &counts[i], smooth ? s : NULL, rng, err));
     if (!smooth)
         answer_public_error(c, &r->answer);
-    else if (estimate)
+    else if (mpq_sgn(c->smooth.error_epsilon))
         TRY(answer_estimate_error(r->hold, c, s, rng, &r->answer, err));
     return OK;
 }
@@ -167,7 +168,7 @@ static enum status count_and_draw(struct released *r, struct evaluated *data,
         NEWS(&q->p->arena, struct secret_count, n + 1);
     if (!counts)
         return err_nomem(err);
-    if (r->c->choice.noise.smooth)
+    if (r->c->choice.kind == CHOICE_SMOOTH)
         TRY(evaluate_prepare(q, e, err));
     TRY(evaluate_counts(q, data, e, &r->c->keys, counts, err));
     secret_scale_init(&s);
@@ -196,9 +197,10 @@ static enum status draw_left(struct release *r, struct entropy *rng,
         x->hold = release_charged(x) ? r->hold : NULL;
         if (release_charged(x) && !x->hold)
             return err_internal(err, "a draw without a hold");
-        TRY(x->c->choice.elected ? release_draw_entity(x, &r->data, rng, err)
-            : x->c->keys.found   ? draw_keys(x, &r->data, rng, err)
-                                 : draw_public(x, &r->data, rng, err));
+        TRY(x->c->choice.kind == CHOICE_ENTITY
+                ? release_draw_entity(x, &r->data, rng, err)
+            : x->c->keys.found ? draw_keys(x, &r->data, rng, err)
+                               : draw_public(x, &r->data, rng, err));
     }
     return OK;
 }

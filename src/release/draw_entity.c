@@ -29,7 +29,7 @@ void release_voting_init(struct voting *v, struct released *r,
                          struct entropy *rng)
 {
     *v = (struct voting){.r = r,
-                         .e = &r->c->choice.election,
+                         .e = &r->c->choice.entity.election,
                          .session = r->c->q->p->session,
                          .lower = list_lower,
                          .rng = rng};
@@ -261,7 +261,7 @@ enum status release_draw_entity(struct released *r, struct evaluated *data,
 {
     struct voting v;
     release_voting_init(&v, r, rng);
-    enum status st = r->c->choice.grouping == GROUPS_NONE
+    enum status st = r->c->choice.entity.grouping == GROUPS_NONE
                          ? draw_plain(&v, data, err)
                          : release_draw_groups(&v, data, err);
     release_voting_fini(&v);

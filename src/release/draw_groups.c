@@ -272,7 +272,8 @@ static enum status draw_all(struct grouped *x, struct evaluated *data,
     TRY(number_public(x, err));
     TRY(release_voting_open(x->v, data, number_key, x, err));
     TRY(rank_keys(x, err));
-    TRY(c->grouping == GROUPS_VECTOR ? draw_vector(x, err) : draw_each(x, err));
+    TRY(c->entity.grouping == GROUPS_VECTOR ? draw_vector(x, err)
+                                            : draw_each(x, err));
     return answer_elected_error(c, &x->v->r->answer, err);
 }
 

@@ -13,10 +13,64 @@ void choice_init(struct choice *c)
     guarantee_init(&c->total);
     price_init(&c->price);
     noise_init(&c->noise);
-    elect_init(&c->election);
-    mpq_inits(c->beta, c->factor, c->floor, c->error_epsilon, NULL);
-    mpq_set_ui(c->factor, 1, 1);
-    mpz_init(c->threshold);
+}
+
+static void begin_kind(struct choice *c)
+{
+    struct choice_smooth *s = &c->smooth;
+    switch (c->kind) {
+    case CHOICE_SMOOTH:
+        *s = (struct choice_smooth){.most = U128_INF};
+        mpq_inits(s->beta, s->factor, s->floor, s->error_epsilon, NULL);
+        mpq_set_ui(s->factor, 1, 1);
+        break;
+    case CHOICE_THRESHOLD:
+        mpz_init(c->threshold);
+        break;
+    case CHOICE_ENTITY:
+        c->entity = (struct choice_entity){.grouping = GROUPS_NONE};
+        elect_init(&c->entity.election);
+        mpz_init(c->entity.threshold);
+        break;
+    case CHOICE_GLOBAL:
+    case CHOICE_EXACT:
+        break;
+    }
+}
+
+static void end_kind(struct choice *c)
+{
+    struct choice_smooth *s = &c->smooth;
+    switch (c->kind) {
+    case CHOICE_SMOOTH:
+        mpq_clears(s->beta, s->factor, s->floor, s->error_epsilon, NULL);
+        break;
+    case CHOICE_THRESHOLD:
+        mpz_clear(c->threshold);
+        break;
+    case CHOICE_ENTITY:
+        elect_fini(&c->entity.election);
+        mpz_clear(c->entity.threshold);
+        break;
+    case CHOICE_GLOBAL:
+    case CHOICE_EXACT:
+        break;
+    }
+}
+
+void choice_become(struct choice *c, enum choice_kind kind)
+{
+    end_kind(c);
+    noise_fini(&c->noise);
+    noise_init(&c->noise);
+    c->kind = kind;
+    begin_kind(c);
+}
+
+bool choice_finds_keys(const struct choice *c)
+{
+    return c->kind == CHOICE_THRESHOLD ||
+           (c->kind == CHOICE_ENTITY && c->entity.keys_found);
 }
 
 void choice_fini(struct choice *c)
@@ -24,16 +78,14 @@ void choice_fini(struct choice *c)
     guarantee_fini(&c->total);
     price_fini(&c->price);
     noise_fini(&c->noise);
-    elect_fini(&c->election);
-    mpz_clear(c->threshold);
-    mpq_clears(c->beta, c->factor, c->floor, c->error_epsilon, NULL);
+    end_kind(c);
 }
 
 const char *choice_mechanism(const struct choice *c)
 {
-    return c->exact     ? "none"
-           : c->elected ? "election"
-                        : noise_name(c->noise.kind);
+    return c->kind == CHOICE_EXACT    ? "none"
+           : c->kind == CHOICE_ENTITY ? "election"
+                                      : noise_name(c->noise.kind);
 }
 
 static enum status positive(struct str text, const char *what, size_t digits,

@@ -155,7 +155,7 @@ static struct str pure_text(struct count *q, const struct choice *c)
 static struct str first_sentence(struct count *q, const struct choice *c)
 {
     struct arena *a = &q->p->arena;
-    if (c->exact)
+    if (c->kind == CHOICE_EXACT)
         return STR("The answer depends on public tables only; nothing is "
                    "spent.");
     if (c->total.kind != PRIVACY_ZCDP)
@@ -209,7 +209,7 @@ static bool sees(const struct count *q, const char *what)
 static void add_visible_text(struct count *q, struct choice *c)
 {
     bool time = sees(q, "time"), load = sees(q, "load");
-    if (c->exact || !c->guarantee.p || (!time && !load))
+    if (c->kind == CHOICE_EXACT || !c->guarantee.p || (!time && !load))
         return;
     c->guarantee =
         str_printf(&q->p->arena,

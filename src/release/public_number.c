@@ -9,7 +9,7 @@ enum status release_public_number(const struct choice *c,
                                   const struct secret_count *count, mpz_t out,
                                   struct err *err)
 {
-    if (!c->exact)
+    if (c->kind != CHOICE_EXACT)
         return err_internal(err, "a private count without noise");
     secret_scale_of_count(count, out);
     return OK;

@@ -75,10 +75,12 @@ struct str key_text(struct arena *a, const struct value *vals, size_t n)
 
 static const char *calibration(const struct choice *c)
 {
-    return c->exact          ? "none"
-           : c->elected      ? "threshold"
-           : c->noise.smooth ? "residual"
-                             : "global";
+    static const char *const names[] = {[CHOICE_EXACT] = "none",
+                                        [CHOICE_GLOBAL] = "global",
+                                        [CHOICE_SMOOTH] = "residual",
+                                        [CHOICE_THRESHOLD] = "global",
+                                        [CHOICE_ENTITY] = "threshold"};
+    return names[c->kind];
 }
 
 /* --- what quote and release share ----------------------------------------- */
@@ -120,16 +122,16 @@ static void json_public(struct json *j, struct count *q, const struct choice *c)
         json_key(j, "scale");
         json_i64(j, q->scale);
     }
-    if (c->thresholded && !c->elected) {
+    if (c->kind == CHOICE_THRESHOLD) {
         json_key(j, "threshold");
         json_mpz(j, c->threshold);
     }
-    if (!c->noise.smooth)
+    if (c->kind != CHOICE_SMOOTH)
         return;
     json_key(j, "beta");
-    json_rat(j, c->beta, false);
+    json_rat(j, c->smooth.beta, false);
     json_key(j, "error_epsilon");
-    json_rat(j, c->error_epsilon, true);
+    json_rat(j, c->smooth.error_epsilon, true);
 }
 
 static void json_price(struct json *j, const struct price *p)
@@ -445,6 +447,18 @@ enum status report_release(struct prepared *p, const struct released *x,
     return OK;
 }
 
+/* Public bounds on the scale of the noise. */
+static double least_scale(const struct choice_smooth *s)
+{
+    return mpq_get_d(s->floor) * mpq_get_d(s->factor);
+}
+
+static double most_scale(const struct choice_smooth *s)
+{
+    return s->most == U128_INF ? INFINITY
+                               : (double)s->most * mpq_get_d(s->factor);
+}
+
 /* Standard deviation and quantiles of the noise: numbers where the scale is
  * public, multiples of the secret sensitivity where it is not. */
 static void quote_error(struct json *j, const struct choice *c, double unit)
@@ -457,20 +471,19 @@ static void quote_error(struct json *j, const struct choice *c, double unit)
              {"p90", "p90_in_units_of_sensitivity", c->error.p90},
              {"p95", "p95_in_units_of_sensitivity", c->error.p95},
              {"p99", "p99_in_units_of_sensitivity", c->error.p99}};
+    bool smooth = c->kind == CHOICE_SMOOTH;
     for (size_t i = 0; i < sizeof e / sizeof e[0]; i++) {
-        json_key(j, c->noise.smooth ? e[i].smooth : e[i].fixed);
-        json_double(j, c->noise.smooth ? e[i].v
-                       : i == 0        ? e[i].v * unit
-                                       : ceil(e[i].v) * unit);
+        json_key(j, smooth ? e[i].smooth : e[i].fixed);
+        json_double(j, smooth   ? e[i].v
+                       : i == 0 ? e[i].v * unit
+                                : ceil(e[i].v) * unit);
     }
-    if (!c->noise.smooth)
+    if (!smooth)
         return;
     json_key(j, "least_sensitivity");
-    json_double(j, mpq_get_d(c->floor) * mpq_get_d(c->factor));
+    json_double(j, least_scale(&c->smooth));
     json_key(j, "most_sensitivity");
-    json_double(j, c->most == U128_INF
-                       ? INFINITY
-                       : (double)c->most * mpq_get_d(c->factor));
+    json_double(j, most_scale(&c->smooth));
 }
 
 /* --- quote ---------------------------------------------------------------- */
@@ -479,11 +492,11 @@ static void quote_expected(struct json *j, const char *name,
                            const struct count *q, const struct choice *c)
 {
     json_key(j, name);
-    if (c->exact) {
+    if (c->kind == CHOICE_EXACT) {
         json_null(j);
         return;
     }
-    if (c->elected) {
+    if (c->kind == CHOICE_ENTITY) {
         answer_quote_json(j, c);
         return;
     }
@@ -517,11 +530,11 @@ static void quote_text(struct sb *b, const struct count *q,
                        struct str *last)
 {
     text_public_once(b, q, c, last);
-    if (c->exact) {
+    if (c->kind == CHOICE_EXACT) {
         sb_cstr(b, "error       none\n");
-    } else if (c->elected) {
+    } else if (c->kind == CHOICE_ENTITY) {
         answer_quote_text(b, c);
-    } else if (!c->noise.smooth) {
+    } else if (c->kind != CHOICE_SMOOTH) {
         sb_cstr(b, "error       half of all answers will lie within ");
         text_number(b, ceil(c->error.p50) * answer_unit(q), (int)q->scale);
         sb_printf(b, " of the %s, 95 %% within ", q->is_sum ? "sum" : "count");
@@ -532,15 +545,13 @@ static void quote_text(struct sb *b, const struct count *q,
                   "error       half of all answers will lie within %.3g S, "
                   "95 %% within %.3g S, S the smooth sensitivity:\n"
                   "            secret, and at least %.3g whatever the data",
-                  c->error.p50, c->error.p95,
-                  mpq_get_d(c->floor) * mpq_get_d(c->factor));
-        if (c->most != U128_INF)
-            sb_printf(b, ", at most %.3g",
-                      (double)c->most * mpq_get_d(c->factor));
+                  c->error.p50, c->error.p95, least_scale(&c->smooth));
+        if (c->smooth.most != U128_INF)
+            sb_printf(b, ", at most %.3g", most_scale(&c->smooth));
         sb_char(b, '\n');
-        if (mpq_sgn(c->error_epsilon)) {
+        if (mpq_sgn(c->smooth.error_epsilon)) {
             sb_cstr(b, "            epsilon ");
-            text_rat(b, c->error_epsilon, true);
+            text_rat(b, c->smooth.error_epsilon, true);
             sb_cstr(b, " of the price buys a private estimate of the error\n");
         }
     }
@@ -549,10 +560,11 @@ static void quote_text(struct sb *b, const struct count *q,
                    "for all\n");
     if (k->n_cols && k->known)
         sb_printf(b, "groups      %zu, one price for all%s\n", k->n,
-                  c->noise.smooth ? "; the scale of the noise changes for "
-                                    "all at once, so beta is divided by their "
-                                    "number"
-                                  : "");
+                  c->kind == CHOICE_SMOOTH
+                      ? "; the scale of the noise changes for "
+                        "all at once, so beta is divided by their "
+                        "number"
+                      : "");
 }
 
 /* What strict mode admits it for, and when the reply will come. */

@@ -30,8 +30,8 @@ static struct noise_error error_of(const struct choice *c,
 {
     struct noise_error e = {0};
     struct err err;
-    unsigned j = place_of(&c->election, x->thresholds.p[i]);
-    if (elect_error(&c->election, j, lost, &e, &err) != OK)
+    unsigned j = place_of(&c->entity.election, x->thresholds.p[i]);
+    if (elect_error(&c->entity.election, j, lost, &e, &err) != OK)
         e.p50 = e.p95 = INFINITY;
     e.p50 = ceil(e.p50);
     e.p95 = ceil(e.p95);
@@ -47,7 +47,7 @@ static double shown(const struct choice *c, double units)
 /* What was cut: entities with one owner, else parts of the number. */
 static uint32_t lost_scale(const struct choice *c)
 {
-    return c->election.q.owners == 1 ? 0 : c->scale;
+    return c->entity.election.q.owners == 1 ? 0 : c->scale;
 }
 
 enum status answer_elected_error(const struct choice *c, struct answer *out,
@@ -65,7 +65,8 @@ enum status answer_elected_error(const struct choice *c, struct answer *out,
 
 static bool for_each(const struct choice *c)
 {
-    return c->grouping == GROUPS_EACH || c->grouping == GROUPS_SPLIT;
+    return c->entity.grouping == GROUPS_EACH ||
+           c->entity.grouping == GROUPS_SPLIT;
 }
 
 static void json_lost(struct json *j, const struct choice *c,
@@ -77,7 +78,8 @@ static void json_lost(struct json *j, const struct choice *c,
         return;
     }
     json_begin(j, '{');
-    json_key(j, c->election.q.owners == 1 ? "entities" : "results_at_least");
+    json_key(j, c->entity.election.q.owners == 1 ? "entities"
+                                                 : "results_at_least");
     answer_number_json(j, x->lost.p[i], lost_scale(c));
     json_key(j, "p95");
     json_double(j,
@@ -91,12 +93,12 @@ static void json_key_threshold(struct json *j, const struct choice *c,
 {
     struct err err;
     mpz_t v;
-    if (!c->thresholded)
+    if (!c->entity.keys_found)
         return;
     mpz_init(v);
-    unsigned at = place_of(&c->election, x->thresholds.p[i]);
+    unsigned at = place_of(&c->entity.election, x->thresholds.p[i]);
     enum status st =
-        elect_key_threshold(&c->election, at, c->total.delta, v, &err);
+        elect_key_threshold(&c->entity.election, at, c->total.delta, v, &err);
     struct str text = mpz_text(j->out->arena, v);
     j->out->failed |= !text.p || st != OK;
     json_key(j, "key_threshold");
@@ -110,7 +112,7 @@ static void json_key_threshold(struct json *j, const struct choice *c,
 void answer_elected_group(struct json *j, const struct choice *c,
                           const struct answer *x, size_t i)
 {
-    if (!c->elected || !for_each(c) || i >= x->thresholds.n)
+    if (c->kind != CHOICE_ENTITY || !for_each(c) || i >= x->thresholds.n)
         return;
     struct noise_error e = error_of(c, x, i, false);
     json_key(j, "threshold");
@@ -125,7 +127,7 @@ void answer_elected_group(struct json *j, const struct choice *c,
 void answer_elected_json(struct json *j, const struct choice *c,
                          const struct answer *x)
 {
-    if (!c->elected)
+    if (c->kind != CHOICE_ENTITY)
         return;
     bool one = !for_each(c) && x->thresholds.n;
     json_key(j, "threshold");
@@ -165,7 +167,7 @@ static void text_lost(struct sb *b, const struct choice *c,
         double e = error_of(c, x, i, true).p95;
         p95 = e > p95 ? e : p95;
     }
-    bool one = c->election.q.owners == 1;
+    bool one = c->entity.election.q.owners == 1;
     sb_cstr(b, one ? "cut         about "
                    : "cut         twice the threshold would count about ");
     text_list(b, &x->lost, lost_scale(c));
@@ -177,7 +179,7 @@ static void text_lost(struct sb *b, const struct choice *c,
 void answer_elected_text(struct sb *b, const struct choice *c,
                          const struct answer *x)
 {
-    if (!c->elected || !x->thresholds.n)
+    if (c->kind != CHOICE_ENTITY || !x->thresholds.n)
         return;
     sb_cstr(b, "counted     at most ");
     text_list(b, &x->thresholds, c->scale);
@@ -185,9 +187,9 @@ void answer_elected_text(struct sb *b, const struct choice *c,
               " for one entity%s: entities with more were cut, so the answer "
               "can be\n"
               "            too small, by more than the error of the noise\n",
-              c->grouping == GROUPS_NONE     ? ""
-              : c->grouping == GROUPS_VECTOR ? " in all groups together"
-                                             : ", group by group");
+              c->entity.grouping == GROUPS_NONE     ? ""
+              : c->entity.grouping == GROUPS_VECTOR ? " in all groups together"
+                                                    : ", group by group");
     text_lost(b, c, x);
 }
 
@@ -200,7 +202,7 @@ static struct str top_of(struct arena *a, const struct election *e)
 /* Before spending: all in units of a threshold that nobody knows yet. */
 void answer_quote_json(struct json *j, const struct choice *c)
 {
-    const struct election *e = &c->election;
+    const struct election *e = &c->entity.election;
     json_begin(j, '{');
     json_key(j, "p50_in_units_of_threshold");
     json_double(j, c->error.p50);
@@ -229,9 +231,9 @@ void answer_quote_text(struct sb *b, const struct choice *c)
               "            beyond T is not counted, and nobody can say "
               "beforehand how much that is\n",
               c->error.p50, c->error.p95,
-              PSTR(answer_decimal(b->arena, top_of(b->arena, &c->election),
-                                  c->scale)));
-    if (elect_tells_lost(&c->election))
+              PSTR(answer_decimal(
+                  b->arena, top_of(b->arena, &c->entity.election), c->scale)));
+    if (elect_tells_lost(&c->entity.election))
         sb_cstr(b, "            A part of the price buys an estimate of what "
                    "was cut (--error-budget)\n");
     else

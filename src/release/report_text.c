@@ -35,13 +35,13 @@ static void text_mechanism(struct sb *b, const struct count *q,
                            const struct choice *c)
 {
     sb_printf(b, "mechanism   %s%s", choice_mechanism(c),
-              c->elected        ? ""
-              : c->noise.smooth ? " on the residual sensitivity"
-                                : " on the global sensitivity");
+              c->kind == CHOICE_ENTITY   ? ""
+              : c->kind == CHOICE_SMOOTH ? " on the residual sensitivity"
+                                         : " on the global sensitivity");
     if (q->p->session->opt.explain)
         sb_printf(b, ". %.*s", PSTR(c->reason));
     sb_char(b, '\n');
-    if (c->thresholded && !c->elected) {
+    if (c->kind == CHOICE_THRESHOLD) {
         sb_cstr(b, "keys        those with a noisy count of at least ");
         rat_print_mpz(b, c->threshold);
         sb_cstr(b, " are shown; the others stay hidden\n");
@@ -57,7 +57,7 @@ void answer_text_public(struct sb *b, const struct count *q,
                         const struct choice *c)
 {
     sb_printf(b, "guarantee   %.*s\n", PSTR(c->guarantee));
-    if (c->exact)
+    if (c->kind == CHOICE_EXACT)
         return;
     sb_cstr(b, "price       ");
     answer_text_price(b, &c->price);
@@ -78,8 +78,8 @@ static void text_within(struct sb *b, const struct count *q,
     sb_printf(b, "error       half of all answers lie within %s", about);
     text_number(b, x->p50 * answer_unit(q), digits_of(q));
     sb_printf(b, " of the %s%s, 95 %% within %s",
-              c->elected ? "truncated " : "", q->is_sum ? "sum" : "count",
-              about);
+              c->kind == CHOICE_ENTITY ? "truncated " : "",
+              q->is_sum ? "sum" : "count", about);
     text_number(b, x->p95 * answer_unit(q), digits_of(q));
     sb_cstr(b, x->thresholds.n > 1 ? " or less\n" : "\n");
 }
@@ -87,16 +87,16 @@ static void text_within(struct sb *b, const struct count *q,
 void answer_text_error(struct sb *b, const struct count *q,
                        const struct choice *c, const struct answer *x)
 {
-    if (c->exact)
+    if (c->kind == CHOICE_EXACT)
         sb_cstr(b, "error       none\n");
-    else if (!x->has_error && c->elected)
+    else if (!x->has_error && c->kind == CHOICE_ENTITY)
         return; /* no group is shown */
     else if (!x->has_error)
         sb_cstr(b, "error       not known: the scale of the noise is secret "
                    "(--error-budget buys an estimate)\n");
     else
         text_within(b, q, c, x);
-    if (c->exact || !x->has_error || !x->released)
+    if (c->kind == CHOICE_EXACT || !x->has_error || !x->released)
         return;
     sb_cstr(b, "            (estimated from the data, as part of the price; in "
                "19 of 20 cases the 95 % lie within ");

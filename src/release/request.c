@@ -12,17 +12,16 @@
 static void print_found(struct sb *b, const struct priced *c)
 {
     const struct choice *x = &c->choice;
+    bool elected = x->kind == CHOICE_ENTITY;
     sb_cstr(b, "; groups found, one-sided ");
     sb_u128(b, c->q->p->schema.has_entities ? c->q->entity.upper
                                             : c->q->bound.upper);
     sb_cstr(b, ", threshold ");
-    struct str text = mpz_text(b->arena, x->threshold);
-    if (!text.p) {
-        b->failed = true;
-        return;
-    }
-    sb_str(b, text);
-    if (x->elected) { /* that of the largest T: it tells delta */
+    if (elected || x->kind == CHOICE_THRESHOLD)
+        rat_print_mpz(b, elected ? x->entity.threshold : x->threshold);
+    else
+        sb_cstr(b, "0");
+    if (elected) { /* that of the largest T: it tells delta */
         sb_cstr(b, " at most, delta ");
         rat_print(b, x->total.delta);
     }
@@ -39,7 +38,7 @@ static void print_found(struct sb *b, const struct priced *c)
 /* The constants of an election: they decide the law of the answer. */
 static void print_election(struct sb *b, const struct priced *c)
 {
-    const struct election *e = &c->choice.election;
+    const struct election *e = &c->choice.entity.election;
     sb_printf(b, "; election, %u owners, %s, grid of %u up to %llu, flat to %u",
               e->q.owners, e->q.exact ? "exact" : "certified", e->n,
               (unsigned long long)e->grid[e->n - 1], e->flat);
@@ -47,7 +46,7 @@ static void print_election(struct sb *b, const struct priced *c)
                                          [GROUPS_EACH] = ", each group",
                                          [GROUPS_VECTOR] = ", one vector",
                                          [GROUPS_SPLIT] = ", groups share"};
-    sb_cstr(b, groups[c->choice.grouping]);
+    sb_cstr(b, groups[c->choice.entity.grouping]);
     sb_cstr(b, e->q.nested ? ", nested" : "");
     sb_cstr(b, ", weight ");
     rat_print(b, e->e1);
@@ -62,21 +61,21 @@ static void print_election(struct sb *b, const struct priced *c)
 static void print_sensitivity(struct sb *b, const struct priced *c)
 {
     const struct choice *x = &c->choice;
-    if (x->elected) {
+    if (x->kind == CHOICE_ENTITY) {
         print_election(b, c);
         return;
     }
     sb_cstr(b, "; sensitivity ");
-    if (!x->noise.smooth) {
+    if (x->kind != CHOICE_SMOOTH) {
         sb_u128(b, c->q->p->schema.has_entities ? c->q->entity.l1_upper
                                                 : c->q->bound.l1_upper);
         return;
     }
     sb_cstr(b, "residual, beta ");
-    rat_print(b, x->beta);
+    rat_print(b, x->smooth.beta);
     sb_cstr(b, c->q->p->filters_exact ? ", filters exact" : "");
     sb_cstr(b, ", error estimate ");
-    rat_print(b, x->error_epsilon);
+    rat_print(b, x->smooth.error_epsilon);
 }
 
 /* Everything that decides the law of the answer, so that a stored answer is
@@ -153,7 +152,7 @@ static enum status make_requests(struct release *r, struct err *err)
 static bool all_exact(const struct release *r)
 {
     for (size_t i = 0; i < r->p.n_counts; i++)
-        if (!r->priced[i].choice.exact)
+        if (r->priced[i].choice.kind != CHOICE_EXACT)
             return false;
     return true;
 }
@@ -275,8 +274,11 @@ static size_t n_answers(const struct released *x)
 static size_t n_thresholds(const struct released *x)
 {
     const struct choice *c = &x->c->choice;
-    bool each = c->grouping == GROUPS_EACH || c->grouping == GROUPS_SPLIT;
-    return !c->elected ? 0 : each ? x->answer.numbers.n : 1;
+    if (c->kind != CHOICE_ENTITY)
+        return 0;
+    bool each =
+        c->entity.grouping == GROUPS_EACH || c->entity.grouping == GROUPS_SPLIT;
+    return each ? x->answer.numbers.n : 1;
 }
 
 /* Found keys have the values that the question asks for. */
@@ -300,7 +302,7 @@ static enum status stored_answer(struct release *r, struct released *x,
                                  struct err *err)
 {
     struct ledger_found found;
-    if (r->session->opt.fresh || x->c->choice.exact)
+    if (r->session->opt.fresh || x->c->choice.kind == CHOICE_EXACT)
         return OK;
     TRY(ledger_find(r->ledger, &r->p.arena, &x->request, &x->c->choice.price,
                     &found, err));
@@ -323,7 +325,7 @@ static enum status constant_answer(struct release *r, struct released *x,
 {
     const struct cq *q = x->c->q->query;
     size_t n = q->n_group ? x->c->keys.n : 1;
-    if (!x->c->choice.exact || !cq_private_atoms(q))
+    if (x->c->choice.kind != CHOICE_EXACT || !cq_private_atoms(q))
         return OK;
     for (size_t i = 0; i < n; i++)
         if (!VEC_PUSH(&r->p.arena, &x->answer.numbers, STR("0")))
@@ -355,7 +357,7 @@ bool release_left(const struct release *r)
 
 bool release_charged(const struct released *x)
 {
-    return !x->done && !x->c->choice.exact;
+    return !x->done && x->c->choice.kind != CHOICE_EXACT;
 }
 
 bool release_costs(const struct release *r)

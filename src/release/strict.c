@@ -160,10 +160,10 @@ static enum status total_cost(const struct admission *x,
     for (size_t i = 0; i < x->p->n_counts; i++) {
         const struct priced *c = &x->counts[i];
         struct strict_cost one;
-        if (c->choice.exact)
+        if (c->choice.kind == CHOICE_EXACT)
             continue;
-        TRY(strict_cost(c, x->rows, c->choice.noise.smooth, x->work, &one,
-                        err));
+        TRY(strict_cost(c, x->rows, c->choice.kind == CHOICE_SMOOTH, x->work,
+                        &one, err));
         out->work = u128_add_inf(out->work, one.work);
         out->memory = u128_add_inf(out->memory, one.memory);
     }
@@ -286,7 +286,7 @@ static enum status settle(struct admission *x, struct err *err)
     bool named = x->p->session->opt.mechanism.n;
     for (size_t i = 0; !named && !fits(x, &c) && i < x->p->n_counts; i++) {
         struct priced *q = &x->counts[i];
-        if (!q->choice.noise.smooth || q->q->bound.l1_upper == U128_INF)
+        if (q->choice.kind != CHOICE_SMOOTH || q->q->bound.l1_upper == U128_INF)
             continue;
         TRY(choose_without_data(q->q, &q->choice, err));
         TRY(total_cost(x, &c, err));
@@ -343,7 +343,7 @@ enum status strict_admit(struct prepared *p, struct priced *counts,
     if (!says_yes(ledger->strict) && !says_yes(p->schema.limits.strict))
         return OK;
     for (size_t i = 0; i < p->n_counts; i++)
-        all_exact = all_exact && counts[i].choice.exact;
+        all_exact = all_exact && counts[i].choice.kind == CHOICE_EXACT;
     if (all_exact)
         return OK;
     TRY(read_limits(&x, ledger, err));
@@ -351,7 +351,7 @@ enum status strict_admit(struct prepared *p, struct priced *counts,
         TRY(covered(p, &counts[i], err));
     TRY(public_rows(p, &x.rows, err));
     for (size_t i = 0; i < p->n_counts; i++)
-        if (!counts[i].choice.exact)
+        if (counts[i].choice.kind != CHOICE_EXACT)
             TRY(bounds_there(p, &counts[i], x.rows, err));
     p->steady = true;
     p->sizes = x.rows;

@@ -370,7 +370,7 @@ static enum status quote(struct prepared *p, struct str query,
     if (s == OK)
         s = strict_admit(p, counts, &none, err);
     for (size_t i = 0; s == OK && i < p->n_counts; i++)
-        if (!counts[i].keys.known && counts[i].choice.noise.smooth) {
+        if (!counts[i].keys.known && counts[i].choice.kind == CHOICE_SMOOTH) {
             s = err_set(err, E_USAGE,
                         "the price depends on the number of groups");
             err_hint(err, "Name the keys with --groups, or the source of the "

@@ -49,7 +49,8 @@ static enum status text_choice(struct sb *b, struct json *j, struct count *q,
     if (s == OK)
         s = choose(q, &k, &c, &why);
     if (s == OK) {
-        const char *name = c.exact ? "none" : noise_name(c.noise.kind);
+        const char *name =
+            c.kind == CHOICE_EXACT ? "none" : noise_name(c.noise.kind);
         sb_printf(b, "   %s. %.*s\n   %.*s\n", name, PSTR(c.reason),
                   PSTR(c.guarantee));
         json_key(j, "mechanism");

@@ -340,16 +340,16 @@ static enum status data_p95(struct prepared *p, const struct priced *c,
     struct evaluated data = {0};
     struct engine e;
     struct secret_scale s;
-    *out = c->choice.exact ? 0 : ceil(c->choice.error.p95);
-    if (c->choice.exact || !c->choice.noise.smooth)
+    *out = c->choice.kind == CHOICE_EXACT ? 0 : ceil(c->choice.error.p95);
+    if (c->choice.kind == CHOICE_EXACT || c->choice.kind != CHOICE_SMOOTH)
         return OK;
     enum status st = evaluate_load(p, &data, err);
     if (st == OK)
         st = evaluate_open(p, &data, c->q->normal, &e, err);
     if (st == OK) {
         secret_scale_init(&s);
-        st = evaluate_smooth(c->q, &e, c->choice.beta, NULL, c->choice.factor,
-                             &s, NULL, err);
+        st = evaluate_smooth(c->q, &e, c->choice.smooth.beta, NULL,
+                             c->choice.smooth.factor, &s, NULL, err);
         if (st == OK)
             *out = ceil(c->choice.error.p95 * mpq_get_d(secret_scale_open(&s)));
         secret_scale_fini(&s);
@@ -371,7 +371,7 @@ static enum status query_p95(struct prepared *p, struct str query, double *out,
     enum status st = choose_all(p, &c, err);
     for (size_t i = 0; st == OK && i < p->n_counts && *out >= 0; i++) {
         double at = -1;
-        if (!c[i].choice.elected)
+        if (c[i].choice.kind != CHOICE_ENTITY)
             st = data_p95(p, &c[i], &at, err);
         *out = at < 0 ? -1 : fmax(*out, at);
     }

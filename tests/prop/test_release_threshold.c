@@ -158,15 +158,16 @@ static void evaluate_instance(const struct universe *u, const struct asked *q,
         choose(p.counts, &k, &c, &err) != OK ||
         evaluate_load(&p, &e, &err) != OK)
         fail_msg("%s %s", err.message, err.detail);
-    assert_false(c.noise.smooth);
+    assert_int_not_equal(c.kind, CHOICE_SMOOTH);
     out->valid = evaluate_valid(&p, &e, &err) == OK;
     if (out->valid) {
         take_counts(&p, &e, &k, out);
         assert_true(!mpq_sgn(plan->scale) || mpq_equal(plan->scale, c.noise.a));
         mpq_set(plan->scale, c.noise.a);
         mpq_set(plan->epsilon, c.price.epsilon);
-        mpz_set(plan->tau, c.threshold);
-        plan->found = c.thresholded;
+        plan->found = c.kind == CHOICE_THRESHOLD;
+        if (plan->found)
+            mpz_set(plan->tau, c.threshold);
     }
     evaluated_fini(&e);
     choice_fini(&c);
