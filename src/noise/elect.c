@@ -3,7 +3,8 @@
  * price, the prior, the noise for each threshold.
  *
  * PRIVACY: the constants influence accuracy only. Scores of neighbours differ
- * by a range of one (two, where an entity is changed), so that a weight e1
+ * by a range of one (two, where an entity is changed and a result may belong to
+ * several, or entities to entities), so that a weight e1
  * costs e1 (2 e1), or e1^2/8 (e1^2/2) of rho (PROOF.md, claims 12 and 13).
  */
 #include "noise/elect.h"
@@ -101,6 +102,13 @@ static void divide_price(const struct guarantee *g, unsigned long order,
         multiply(out, 1, order);
 }
 
+/* PRIVACY: with one owner an entity that is changed has more results before or
+ * after, so that no score rises where another one falls (claim 13). */
+static bool range_is_two(const struct election *e)
+{
+    return e->q.change && (e->q.owners > 1 || e->q.nested);
+}
+
 /* e1 such that the election costs exactly `price`, or a little less where a
  * root is rounded down. */
 static void weigh(struct election *e, mpq_srcptr price)
@@ -108,14 +116,14 @@ static void weigh(struct election *e, mpq_srcptr price)
     struct guarantee g;
     if (!e->concentrated) {
         mpq_set(e->e1, price);
-        if (e->q.change)
+        if (range_is_two(e))
             multiply(e->e1, 1, 2);
         return;
     }
     guarantee_init(&g);
     g.kind = PRIVACY_ZCDP;
     mpq_set(g.rho, price); /* e1 = sqrt(8 rho), or sqrt(2 rho) */
-    if (!e->q.change)
+    if (!range_is_two(e))
         multiply(g.rho, 4, 1);
     pure_epsilon(&g, e->e1);
     guarantee_fini(&g);

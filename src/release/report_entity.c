@@ -69,6 +69,14 @@ static bool for_each(const struct choice *c)
            c->entity.grouping == GROUPS_SPLIT;
 }
 
+/* The estimate as it is shown: what was cut is not negative, so neither is the
+ * estimate. The noisy number stays in the ledger. */
+static struct str lost_number(const struct answer *x, size_t i)
+{
+    struct str v = x->lost.p[i];
+    return v.n && *v.p == '-' ? STR("0") : v;
+}
+
 static void json_lost(struct json *j, const struct choice *c,
                       const struct answer *x, size_t i)
 {
@@ -80,7 +88,7 @@ static void json_lost(struct json *j, const struct choice *c,
     json_begin(j, '{');
     json_key(j, c->entity.election.q.owners == 1 ? "entities"
                                                  : "results_at_least");
-    answer_number_json(j, x->lost.p[i], lost_scale(c));
+    answer_number_json(j, lost_number(x, i), lost_scale(c));
     json_key(j, "p95");
     json_double(j,
                 error_of(c, x, i, true).p95 * pow(10, -(double)lost_scale(c)));
@@ -167,10 +175,13 @@ static void text_lost(struct sb *b, const struct choice *c,
         double e = error_of(c, x, i, true).p95;
         p95 = e > p95 ? e : p95;
     }
+    str_list shown_lost = {0};
+    for (size_t i = 0; i < x->lost.n; i++)
+        b->failed |= !VEC_PUSH(b->arena, &shown_lost, lost_number(x, i));
     bool one = c->entity.election.q.owners == 1;
     sb_cstr(b, one ? "cut         about "
                    : "cut         twice the threshold would count about ");
-    text_list(b, &x->lost, lost_scale(c));
+    text_list(b, &shown_lost, lost_scale(c));
     sb_printf(b, " %s (95 %% of such estimates lie within %.*f)\n",
               one ? "entities had more" : "more", (int)lost_scale(c),
               p95 * pow(10, -(double)lost_scale(c)));

@@ -65,6 +65,12 @@ check("a guess is another question", not b["repeated"] and spent() == 2, str(b))
 status, b = release("--epsilon", "1", "--error-budget", "none", ORDERS)
 check("no estimate", b["cut_estimate"] is None and b["error"]["p95"] / b["threshold"] < 4.6, str(b))
 
+# Nothing is cut at such thresholds, and half of the noisy numbers are negative: shown as 0.
+few = [release("--epsilon", "0.2", "--error-budget", "0.1", "--guess", "1000000", "--fresh", ORDERS)[1]["cut_estimate"]["entities"] for _ in range(12)]
+check("no negative estimate", min(few) == 0 and max(few) > 0, str(few))
+text = outside.run("release", *DATA, "--ledger", "l", "--epsilon", "0.2", "--error-budget", "0.1", "--guess", "1000000", ORDERS).stdout
+check("nor in the text", "cut         about " in text and "about -" not in text, text)
+
 # With a large price T is large enough and noise small: the count itself.
 status, a = release("--epsilon", "100", ORDERS)
 check("the count", status == 0 and a["threshold"] >= 40 and abs(a["answer"] - 820) <= 1 + 25 * a["threshold"] / 67, str(a))

@@ -121,6 +121,23 @@ static void prices(void **state)
     elect_fini(&e);
 }
 
+/* One that is changed: no score rises where another falls, but for entities
+ * within others. */
+static void prices_of_changes(void **state)
+{
+    (void)state;
+    struct election e;
+    struct elect_question q = one_owner;
+    q.change = true;
+    plan("1", NULL, &q, &e);
+    same(e.e1, 1, 4), same(e.answer.epsilon, 3, 4);
+    elect_fini(&e);
+    q.nested = true;
+    plan("1", NULL, &q, &e);
+    same(e.e1, 1, 8), same(e.answer.epsilon, 3, 4);
+    elect_fini(&e);
+}
+
 /* rho = e1^2/8 + rho2 + rho3, or e1^2/2 where entities are changed. */
 static void prices_in_rho(void **state)
 {
@@ -130,7 +147,7 @@ static void prices_in_rho(void **state)
         struct elect_question q = one_owner;
         mpq_t sum, share;
         mpq_inits(sum, share, NULL);
-        q.change = change, q.lost = tenth();
+        q.change = q.nested = change, q.lost = tenth();
         plan(NULL, "1/2", &q, &e);
         assert_true(e.concentrated);
         mpq_mul(sum, e.e1, e.e1);
@@ -546,6 +563,7 @@ int main(void)
         cmocka_unit_test(grids),
         cmocka_unit_test(grids_end_at_the_bound),
         cmocka_unit_test(prices),
+        cmocka_unit_test(prices_of_changes),
         cmocka_unit_test(prices_in_rho),
         cmocka_unit_test(toys_to_twelve_digits),
         cmocka_unit_test(sampler_follows_its_law),
