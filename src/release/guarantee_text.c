@@ -104,6 +104,15 @@ static void tables_text(struct sb *b, const struct count *q)
     sb_str(b, last.n ? last : STR("no table"));
 }
 
+/* Does the unit end with "with all rows of ..."? */
+static bool has_owned(const struct schema *s)
+{
+    for (size_t i = 0; i < s->tables.n; i++)
+        if (s->tables.p[i].owned_by.n)
+            return true;
+    return false;
+}
+
 /* "Inserting, deleting or replacing any one row of a or b" */
 static struct str change_text(struct count *q)
 {
@@ -116,7 +125,7 @@ static struct str change_text(struct count *q)
         if (s->order > 1)
             sb_printf(&b, "up to %u times ", s->order);
         sb_str(&b, entity_unit(&q->p->arena, s));
-        sb_char(&b, ',');
+        sb_cstr(&b, has_owned(s) ? "," : "");
     } else if (s->order > 1) {
         sb_printf(&b, "up to %u rows of ", s->order);
         tables_text(&b, q);
