@@ -115,7 +115,7 @@ void holder_drop(struct ledger *l, int64_t number);
 enum status holder_alive(struct ledger *l, int64_t number, bool *out,
                          struct err *err) WARN_UNUSED;
 /* Is it one of this open ledger? */
-bool holder_ours(const struct ledger *l, int64_t number);
+bool holder_ours(struct ledger *l, int64_t number);
 
 /* --- accounts --------------------------------------------------------------
  */

@@ -72,9 +72,14 @@ enum status holder_alive(struct ledger *l, int64_t number, bool *out,
     return OK;
 }
 
-bool holder_ours(const struct ledger *l, int64_t number)
+/* Nobody else has it, and then it is had: what was dropped between the two
+ * looks is nobody's, for a number is taken once. */
+bool holder_ours(struct ledger *l, int64_t number)
 {
     struct flock lock = byte_of(number, F_WRLCK);
+    struct err ignored;
+    bool had = false;
     return l->holds >= 0 && !fcntl(l->holds, F_OFD_GETLK, &lock) &&
-           lock.l_type == F_UNLCK;
+           lock.l_type == F_UNLCK &&
+           holder_alive(l, number, &had, &ignored) == OK && had;
 }

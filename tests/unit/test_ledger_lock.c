@@ -554,6 +554,26 @@ static void bound_anew(void **unused)
     stop(&f);
 }
 
+/* What another one has just given up is not one's own: who waited for it took
+ * it for that, and locked the data set. */
+static void a_dropped_hold_is_nobodys(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct ledger *other;
+    start(&f, "1");
+    assert_int_equal(kit_open(&f.mem, f.path, &other, &f.err), OK);
+    assert_int_equal(holder_take(f.l, 7, &f.err), OK);
+    assert_int_equal(holder_take(other, 8, &f.err), OK);
+    assert_true(holder_ours(f.l, 7) && holder_ours(other, 8));
+    assert_false(holder_ours(other, 7) || holder_ours(f.l, 8));
+    holder_drop(f.l, 7);
+    assert_false(holder_ours(other, 7));
+    assert_false(holder_ours(f.l, 7));
+    ledger_close(other);
+    stop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +583,7 @@ int main(void)
         cmocka_unit_test(questions_end_in_order),
         cmocka_unit_test(the_gone_are_locked),
         cmocka_unit_test(one_that_waits_is_freed),
+        cmocka_unit_test(a_dropped_hold_is_nobodys),
         cmocka_unit_test(bits_are_booked_beforehand),
         cmocka_unit_test(rungs),
         cmocka_unit_test(prices),
