@@ -190,6 +190,7 @@ DPC_API void dpc_error_free(dpc_error *e);
  *   explain       say why this mechanism was chosen (yes or no)
  *   stored        answer only what was paid for before; spend nothing (yes or
  *                 no)
+ *   spend-at-most refuse what would bring all that was spent above E
  *   dot           a picture of the query for Graphviz (yes or no)
  *   witness-size  where a row can change the count without limit: show a
  *                 change by N

@@ -34,25 +34,6 @@ static long long nanos_of(json_t *o, const char *key)
     return conf_nanos(text);
 }
 
-/* What the ledger says: the analyst's cap there, and what is spent; -1 if it
- * cannot be read. */
-static long long spent_of(const dpc_dataset *d, const char *analyst,
-                          long long *cap)
-{
-    dpc_result *r = NULL;
-    long long spent = *cap = -1;
-    if (dpc_budget_show(d, analyst, &r, NULL) == DPC_OK) {
-        json_t *o = json_loads(dpc_result_json(r), 0, NULL);
-        const char *who = json_string_value(json_object_get(o, "analyst"));
-        spent = o ? nanos_of(o, "spent") : -1;
-        if (who && !strcmp(who, analyst))
-            *cap = nanos_of(o, "epsilon");
-        json_decref(o);
-    }
-    dpc_result_free(r);
-    return spent;
-}
-
 /* What was charged since midnight, UTC. */
 static long long today(json_t *history)
 {
@@ -88,7 +69,7 @@ static long long spent_today(const dpc_dataset *d, const char *analyst)
 }
 
 static bool over(struct wire_out *out, long long cap, long long spent,
-                 long long price, const char *which)
+                 long long price)
 {
     char detail[200];
     if (spent >= 0 && price >= 0 && spent + price <= cap)
@@ -96,33 +77,24 @@ static bool over(struct wire_out *out, long long cap, long long spent,
     snprintf(detail, sizeof detail,
              "Spent epsilon %.9g, asked %.9g, allowed %.9g. Nothing was drawn.",
              (double)spent / 1e9, (double)price / 1e9, (double)cap / 1e9);
-    reply_write_error(out, "budget", which, detail, "", -1);
+    reply_write_error(out, "budget",
+                      "the privacy budget of today does not suffice", detail,
+                      "", -1);
     return true;
 }
 
-/* The smaller of the caps in the configuration and in the ledger holds; the
- * ledger's own is checked with the charge. */
-static bool beyond_caps(const dpc_dataset *d, const struct clerk_work *j,
-                        dpc_question *q, struct wire_out *out)
+static bool beyond_today(const dpc_dataset *d, const struct clerk_work *j,
+                         dpc_question *q, struct wire_out *out)
 {
     dpc_result *r = NULL;
-    long long there = -1;
-    if (!*j->cap && !*j->per_day)
+    if (!*j->per_day)
         return false;
-    long long spent = spent_of(d, j->analyst, &there);
-    if (!*j->per_day && there >= 0 && there <= conf_nanos(j->cap))
-        return false; /* the ledger's is the smaller one */
     if (dpc_quote(d, q, &r, NULL) != DPC_OK)
         return false; /* the release tells why */
     const char *text = dpc_result_price(r, "epsilon");
     long long price = text ? conf_nanos(text) : 0;
     dpc_result_free(r);
-    if (*j->cap && over(out, conf_nanos(j->cap), spent, price,
-                        "the privacy budget does not suffice"))
-        return true;
-    return *j->per_day &&
-           over(out, conf_nanos(j->per_day), spent_today(d, j->analyst), price,
-                "the privacy budget of today does not suffice");
+    return over(out, conf_nanos(j->per_day), spent_today(d, j->analyst), price);
 }
 
 /* --- jobs -------------------------------------------------------------------
@@ -156,16 +128,29 @@ static bool give_stored(const dpc_dataset *d, const struct clerk_work *j,
 }
 
 /* True: refused or repeated, and said so. */
-static bool stopped_by_caps(const dpc_dataset *d, const struct clerk_work *j,
-                            dpc_question *q, struct wire_out *out)
+static bool stopped_today(const dpc_dataset *d, const struct clerk_work *j,
+                          dpc_question *q, struct wire_out *out)
 {
     struct wire_out refusal;
     wire_out_init(&refusal, 1 << 16);
-    bool stopped = beyond_caps(d, j, q, &refusal);
+    bool stopped = beyond_today(d, j, q, &refusal);
     if (stopped && !give_stored(d, j, out))
         wire_put_bytes(out, refusal.p, refusal.n);
     wire_out_fini(&refusal);
     return stopped;
+}
+
+static bool set(dpc_question *q, const char *name, const char *value,
+                dpc_error **e)
+{
+    return dpc_question_set(q, name, value, e) == DPC_OK;
+}
+
+/* The smaller of the caps in the configuration and in the ledger holds; the
+ * ledger's own is checked with the charge. */
+static bool set_cap(dpc_question *q, const struct clerk_work *j, dpc_error **e)
+{
+    return !*j->cap || set(q, "spend-at-most", j->cap, e);
 }
 
 static void release(const dpc_dataset *d, const struct clerk_work *j,
@@ -174,8 +159,8 @@ static void release(const dpc_dataset *d, const struct clerk_work *j,
     dpc_error *e = NULL;
     dpc_result *r = NULL;
     dpc_question *q = question_make(&j->text, &e);
-    if (q && j->job == CLERK_STORED &&
-        dpc_question_set(q, "stored", "yes", &e) != DPC_OK) {
+    if (q && !(j->job == CLERK_STORED ? set(q, "stored", "yes", &e)
+                                      : set_cap(q, j, &e))) {
         dpc_question_free(q);
         q = NULL;
     }
@@ -184,7 +169,7 @@ static void release(const dpc_dataset *d, const struct clerk_work *j,
         dpc_error_free(e);
         return;
     }
-    if (j->job == CLERK_STORED || !stopped_by_caps(d, j, q, out)) {
+    if (j->job == CLERK_STORED || !stopped_today(d, j, q, out)) {
         dpc_status s = dpc_release(d, q, j->analyst, &r, &e);
         finish(out, s, r, e, false);
     }

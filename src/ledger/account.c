@@ -75,7 +75,7 @@ enum status account_load(struct ledger *l, struct str dataset,
                          struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT composition, epsilon, delta, spent_epsilon,"
                    " spent_delta, spent_rho, conversion FROM account"
                    " WHERE dataset = ? AND analyst = ?",
@@ -89,7 +89,7 @@ enum status account_load(struct ledger *l, struct str dataset,
         s = read_account(st, out, err);
     else if (rc != SQLITE_DONE)
         s = db_error(l->db, "could not read the ledger", err);
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -98,7 +98,7 @@ enum status account_store(struct ledger *l, struct arena *a, struct str dataset,
                           struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE account SET spent_epsilon = ?, spent_delta = ?,"
                    " spent_rho = ? WHERE dataset = ? AND analyst = ?",
                    &st, err));
@@ -107,7 +107,7 @@ enum status account_store(struct ledger *l, struct arena *a, struct str dataset,
     db_bind_rat(st, 3, a, acc->rho);
     db_bind(st, 4, dataset);
     db_bind(st, 5, analyst);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 enum status ledger_count(struct ledger *l, struct str dataset,
@@ -115,7 +115,7 @@ enum status ledger_count(struct ledger *l, struct str dataset,
                          struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT sum(state = 'held'), sum(state = 'committed') FROM"
                    " charged WHERE dataset = ?1 AND (?2 = '' OR analyst = ?2)",
                    &st, err));
@@ -128,7 +128,7 @@ enum status ledger_count(struct ledger *l, struct str dataset,
     } else {
         s = db_error(l->db, "could not read the ledger", err);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -173,7 +173,7 @@ enum status account_put(struct ledger *l, struct arena *a, struct str dataset,
                         struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO account(dataset, analyst, composition, epsilon,"
                    " delta, spent_epsilon, spent_delta, spent_rho, conversion)"
                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -189,7 +189,7 @@ enum status account_put(struct ledger *l, struct arena *a, struct str dataset,
     db_bind_rat(st, 7, a, acc->delta);
     db_bind_rat(st, 8, a, acc->rho);
     db_bind_rat(st, 9, a, acc->conversion);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 static enum status log_grant(struct ledger *l, struct arena *a,
@@ -199,7 +199,7 @@ static enum status log_grant(struct ledger *l, struct arena *a,
 {
     sqlite3_stmt *st = NULL;
     struct sb b;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO granted(dataset, analyst, epsilon, delta, at)"
                    " VALUES(?, ?, ?, ?, " NOW ")",
                    &st, err));
@@ -207,7 +207,7 @@ static enum status log_grant(struct ledger *l, struct arena *a,
     db_bind(st, 2, analyst);
     db_bind_rat(st, 3, a, epsilon);
     db_bind_rat(st, 4, a, delta);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     sb_init(&b, a);
     sb_printf(&b, "%zu %.*s\n%zu %.*s\n", dataset.n, PSTR(dataset), analyst.n,
               PSTR(analyst));
@@ -224,7 +224,7 @@ enum status account_sum(struct ledger *l, struct str dataset,
 {
     sqlite3_stmt *st = NULL;
     struct price p;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT epsilon, delta, rho FROM charged WHERE dataset = ?1"
                    " AND (?2 = '' OR analyst = ?2) ORDER BY id",
                    &st, err));
@@ -242,7 +242,7 @@ enum status account_sum(struct ledger *l, struct str dataset,
             compose_add(acc, &p);
     }
     price_fini(&p);
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 

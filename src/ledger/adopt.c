@@ -68,7 +68,7 @@ static enum status copy_accounts(struct ledger *l, struct arena *a,
     sqlite3_stmt *st = NULL;
     enum status s = OK;
     bool row = false;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT b.dataset, b.analyst, b.composition, b.epsilon,"
                    " b.delta, b.spent_epsilon, b.spent_delta, b.spent_rho,"
                    " d.delta FROM budget_1 b JOIN budget_1 d ON"
@@ -76,12 +76,12 @@ static enum status copy_accounts(struct ledger *l, struct arena *a,
                    " ORDER BY b.dataset, b.analyst",
                    &st, err));
     while (s == OK) {
-        TRY(db_step(l->db, st, &row, err));
+        TRY(db_step(l, st, &row, err));
         if (!row)
             break;
         s = copy_account(l, a, st, err);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -89,12 +89,12 @@ static enum status copy_accounts(struct ledger *l, struct arena *a,
 static enum status chain_old(struct ledger *l, struct arena *a, struct err *err)
 {
     int64_t last = 0;
-    TRY(db_number(l->db, "SELECT max(number) FROM hold", 0, 0, &last, err));
+    TRY(db_number(l, "SELECT max(number) FROM hold", 0, 0, &last, err));
     for (int64_t i = 1; i <= last; i++) {
         struct arena_mark mark = arena_mark(a);
         struct str text;
         int64_t state = 0;
-        TRY(db_number(l->db,
+        TRY(db_number(l,
                       "SELECT CASE state WHEN 'committed' THEN 2 ELSE 1 END"
                       " FROM hold WHERE number = ?",
                       i, 0, &state, err));

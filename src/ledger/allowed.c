@@ -14,7 +14,7 @@ enum status dataset_admits(struct ledger *l, struct str name,
                            struct str analyst, struct err *err)
 {
     int64_t closed = 0, known = 0;
-    TRY(db_number_of(l->db,
+    TRY(db_number_of(l,
                      "SELECT 1 FROM account, dataset WHERE account.dataset = ?1"
                      " AND dataset.name = ?1 AND analyst <> '' AND NOT open"
                      " LIMIT 1",
@@ -23,15 +23,15 @@ enum status dataset_admits(struct ledger *l, struct str name,
         return OK;
     sqlite3_stmt *st = NULL;
     bool row = false;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT 1 FROM account WHERE dataset = ? AND analyst = ?"
                    " AND analyst <> ''",
                    &st, err));
     db_bind(st, 1, name);
     db_bind(st, 2, analyst);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     known = row;
-    sqlite3_finalize(st);
+    db_done(l, st);
     if (known)
         return OK;
     err_set(err, E_UNKNOWN_ANALYST, "analyst \"%.*s\" has no account",
@@ -124,11 +124,11 @@ enum status dataset_price(struct ledger *l, struct str name,
     bool row = false;
     mpq_t asked, more;
     TRY(check_digits(p, err));
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT least_price, most_price FROM dataset WHERE name = ?",
                    &st, err));
     db_bind(st, 1, name);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     mpq_inits(asked, more, NULL);
     compose_amount(acc->composition, p, asked);
     if (other)
@@ -137,6 +137,6 @@ enum status dataset_price(struct ledger *l, struct str name,
     enum status s =
         row ? compare(l, st, acc, asked, err) : account_missing(name, err);
     mpq_clears(asked, more, NULL);
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }

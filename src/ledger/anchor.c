@@ -42,17 +42,17 @@ static enum status lines_from(struct ledger *l, struct arena *a, uint64_t from,
     sqlite3_stmt *st = NULL;
     bool row = false;
     sb_init(&b, a);
-    TRY(db_prepare(l->db, "SELECT n, hash FROM event WHERE n >= ? ORDER BY n",
-                   &st, err));
+    TRY(db_prepare(l, "SELECT n, hash FROM event WHERE n >= ? ORDER BY n", &st,
+                   err));
     sqlite3_bind_int64(st, 1, (int64_t)from);
     for (;;) {
-        TRY(db_step(l->db, st, &row, err));
+        TRY(db_step(l, st, &row, err));
         if (!row)
             break;
         sb_printf(&b, "%lld %.*s\n", (long long)sqlite3_column_int64(st, 0),
                   PSTR(db_text(st, 1)));
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
 }

@@ -62,16 +62,16 @@ enum status chain_head(struct ledger *l, struct ledger_head *out,
     sqlite3_stmt *st = NULL;
     bool row = false;
     genesis(out);
-    TRY(db_prepare(l->db, "SELECT n, hash FROM event ORDER BY n DESC LIMIT 1",
-                   &st, err));
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_prepare(l, "SELECT n, hash FROM event ORDER BY n DESC LIMIT 1", &st,
+                   err));
+    TRY(db_step(l, st, &row, err));
     struct str hash = row ? db_text(st, 1) : (struct str){0};
     bool whole = !row || hash.n == SHA256_HEX - 1;
     if (row && whole) {
         out->n = (uint64_t)sqlite3_column_int64(st, 0);
         memcpy(out->hash, hash.p, hash.n);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return whole ? OK : err_set(err, E_LEDGER, "the ledger's chain is broken");
 }
 
@@ -87,7 +87,7 @@ enum status chain_add(struct ledger *l, struct arena *a, const char *kind,
     TRY(chain_head(l, &head, err));
     TRY(make_salt(salt, err));
     link_hash(str_of(head.hash), str_of(salt), full, hash);
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO event(kind, salt, text, hash, at, n)"
                    " VALUES(?, ?, ?, ?, " NOW ", ?)",
                    &st, err));
@@ -96,7 +96,7 @@ enum status chain_add(struct ledger *l, struct arena *a, const char *kind,
     db_bind(st, 3, full);
     db_bind(st, 4, str_of(hash));
     sqlite3_bind_int64(st, 5, (int64_t)head.n + 1);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     if (!l->first_event)
         l->first_event = head.n + 1;
     if (out) {
@@ -135,7 +135,7 @@ enum status chain_hold_text(struct ledger *l, struct arena *a, int64_t number,
     bool row = false;
     sb_init(&b, a);
     sb_printf(&b, "%lld\n", (long long)number);
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT receipt, epsilon, delta, rho, dataset, analyst,"
                    " source, query, mechanism, settings, version, sql,"
                    " coalesce(answer, '') FROM charged WHERE hold = ?"
@@ -143,13 +143,13 @@ enum status chain_hold_text(struct ledger *l, struct arena *a, int64_t number,
                    &st, err));
     sqlite3_bind_int64(st, 1, number);
     for (;;) {
-        TRY(db_step(l->db, st, &row, err));
+        TRY(db_step(l, st, &row, err));
         if (!row)
             break;
         sb_str(&b, db_text(st, 0));
         add_fields(&b, st, answers ? 12 : 1, answers ? 13 : 12);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     *out = sb_view(&b);
     return b.failed ? err_nomem(err) : OK;
 }
@@ -208,14 +208,12 @@ enum status chain_verify(struct ledger *l, struct err *err)
     enum status s = OK;
     int rc;
     genesis(&head);
-    TRY(db_number(l->db, "SELECT count(*) FROM hold", 0, 0, &holds, err));
-    TRY(db_number(l->db,
-                  "SELECT count(*) FROM event WHERE kind IN ('hold', 'old')", 0,
-                  0, &events, err));
+    TRY(db_number(l, "SELECT count(*) FROM hold", 0, 0, &holds, err));
+    TRY(db_number(l, "SELECT count(*) FROM event WHERE kind IN ('hold', 'old')",
+                  0, 0, &events, err));
     if (holds != events)
         return err_set(err, E_LEDGER, "the ledger's chain misses a hold");
-    TRY(db_prepare(l->db,
-                   "SELECT n, kind, salt, text, hash FROM event ORDER BY n",
+    TRY(db_prepare(l, "SELECT n, kind, salt, text, hash FROM event ORDER BY n",
                    &st, err));
     while (s == OK && (rc = sqlite3_step(st)) != SQLITE_DONE) {
         arena_init(&a, l->mem);
@@ -224,7 +222,7 @@ enum status chain_verify(struct ledger *l, struct err *err)
                 : db_error(l->db, "could not read the ledger", err);
         arena_fini(&a);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -236,11 +234,11 @@ enum status ledger_verify_head(struct ledger *l, const struct ledger_head *h,
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    TRY(db_prepare(l->db, "SELECT hash FROM event WHERE n = ?", &st, err));
+    TRY(db_prepare(l, "SELECT hash FROM event WHERE n = ?", &st, err));
     sqlite3_bind_int64(st, 1, (int64_t)h->n);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     bool same = row && str_is(db_text(st, 0), h->hash);
-    sqlite3_finalize(st);
+    db_done(l, st);
     if (same)
         return OK;
     err_set(err, E_ROLLBACK, "the ledger does not pass through head %llu",

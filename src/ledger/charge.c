@@ -186,10 +186,10 @@ static enum status same(struct ledger *l, struct arena *a, const char *sql,
                         struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db, sql, &st, err));
+    TRY(db_prepare(l, sql, &st, err));
     charge_bind(st, a, c->request, c->price);
-    TRY(db_step(l->db, st, out, err));
-    sqlite3_finalize(st);
+    TRY(db_step(l, st, out, err));
+    db_done(l, st);
     return OK;
 }
 
@@ -226,18 +226,18 @@ static enum status insert_hold(struct ledger *l, const struct ledger_request *r,
                                int64_t *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO hold(dataset, analyst, state, at)"
                    " VALUES(?, ?, 'open', " NOW ")",
                    &st, err));
     db_bind(st, 1, r->dataset);
     db_bind(st, 2, r->analyst);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     *out = sqlite3_last_insert_rowid(l->db);
-    TRY(db_prepare(l->db, "UPDATE dataset SET asked = asked + 1 WHERE name = ?",
+    TRY(db_prepare(l, "UPDATE dataset SET asked = asked + 1 WHERE name = ?",
                    &st, err));
     db_bind(st, 1, r->dataset);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 static enum status insert_charge(struct ledger *l, struct arena *a,
@@ -245,7 +245,7 @@ static enum status insert_charge(struct ledger *l, struct arena *a,
                                  struct str *out_receipt, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO charged(receipt, dataset, analyst, source,"
                    " query, mechanism, settings, version, epsilon, delta, rho,"
                    " sql, hold, state, held_at)"
@@ -262,7 +262,7 @@ static enum status insert_charge(struct ledger *l, struct arena *a,
         s = err_nomem(err);
     else if (sqlite3_step(st) != SQLITE_DONE)
         s = db_error(l->db, "could not write the ledger", err);
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -307,15 +307,15 @@ static void abandon(const struct ledger_hold *h)
     struct err ignored;
     int64_t there = 0;
     if (h->receipts[0].p &&
-        db_number_of(l->db, "SELECT 1 FROM charged WHERE receipt = ?",
+        db_number_of(l, "SELECT 1 FROM charged WHERE receipt = ?",
                      h->receipts[0], 0, &there, &ignored) == OK &&
         there &&
-        db_prepare(l->db,
+        db_prepare(l,
                    "UPDATE hold SET state = 'void', ended_at = " NOW
                    " WHERE number = ? AND state = 'open'",
                    &st, &ignored) == OK) {
         sqlite3_bind_int64(st, 1, h->number);
-        (void)!db_run(l->db, st, "", &ignored);
+        (void)!db_run(l, st, "", &ignored);
     }
     holder_drop(l, h->number);
 }

@@ -32,63 +32,111 @@ enum status db_exec(sqlite3 *db, const char *sql, const char *what,
                : db_error(db, what, err);
 }
 
-enum status db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out,
+/* --- statements ------------------------------------------------------------
+ */
+
+enum status db_prepare(struct ledger *l, const char *sql, sqlite3_stmt **out,
                        struct err *err)
 {
-    return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK
-               ? OK
-               : db_error(db, "could not read the ledger", err);
+    for (size_t i = 0; i < l->n_kept; i++) {
+        struct kept_statement *k = &l->kept[i];
+        if (k->used || strcmp(sqlite3_sql(k->st), sql))
+            continue;
+        k->used = true;
+        *out = k->st;
+        return OK;
+    }
+    bool room = l->n_kept < KEPT_STATEMENTS;
+    if (sqlite3_prepare_v3(l->db, sql, -1, room ? SQLITE_PREPARE_PERSISTENT : 0,
+                           out, NULL) != SQLITE_OK)
+        return db_error(l->db, "could not read the ledger", err);
+    if (room && *out)
+        l->kept[l->n_kept++] = (struct kept_statement){*out, true};
+    return OK;
 }
 
-enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
+/* Its values are forgotten: they were not copied. */
+void db_done(struct ledger *l, sqlite3_stmt *st)
+{
+    for (size_t i = 0; i < l->n_kept; i++) {
+        if (l->kept[i].st != st)
+            continue;
+        sqlite3_reset(st);
+        sqlite3_clear_bindings(st);
+        l->kept[i].used = false;
+        return;
+    }
+    sqlite3_finalize(st);
+}
+
+bool db_at_rest(const struct ledger *l)
+{
+    sqlite3_stmt *st = NULL;
+    bool busy = !sqlite3_get_autocommit(l->db);
+    for (size_t i = 0; i < l->n_kept; i++)
+        busy |= l->kept[i].used;
+    while (!busy && (st = sqlite3_next_stmt(l->db, st)))
+        busy = sqlite3_stmt_busy(st);
+    return !busy;
+}
+
+void db_forget(struct ledger *l)
+{
+    for (size_t i = 0; i < l->n_kept; i++)
+        sqlite3_finalize(l->kept[i].st);
+    l->n_kept = 0;
+}
+
+enum status db_run(struct ledger *l, sqlite3_stmt *st, const char *what,
                    struct err *err)
 {
     enum status s =
-        sqlite3_step(st) == SQLITE_DONE ? OK : db_error(db, what, err);
-    sqlite3_finalize(st);
+        sqlite3_step(st) == SQLITE_DONE ? OK : db_error(l->db, what, err);
+    db_done(l, st);
     return s;
 }
 
-enum status db_step(sqlite3 *db, sqlite3_stmt *st, bool *out, struct err *err)
+enum status db_step(struct ledger *l, sqlite3_stmt *st, bool *out,
+                    struct err *err)
 {
     int rc = sqlite3_step(st);
     *out = rc == SQLITE_ROW;
     if (rc == SQLITE_ROW || rc == SQLITE_DONE)
         return OK;
-    enum status s = db_error(db, "could not read the ledger", err);
-    sqlite3_finalize(st);
+    enum status s = db_error(l->db, "could not read the ledger", err);
+    db_done(l, st);
     return s;
 }
 
-static enum status one_number(sqlite3 *db, sqlite3_stmt *st, int64_t none,
+static enum status one_number(struct ledger *l, sqlite3_stmt *st, int64_t none,
                               int64_t *out, struct err *err)
 {
     bool row = false;
-    TRY(db_step(db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     *out = row && sqlite3_column_type(st, 0) != SQLITE_NULL
                ? sqlite3_column_int64(st, 0)
                : none;
-    sqlite3_finalize(st);
+    db_done(l, st);
     return OK;
 }
 
-enum status db_number(sqlite3 *db, const char *sql, int64_t id, int64_t none,
-                      int64_t *out, struct err *err)
+enum status db_number(struct ledger *l, const char *sql, int64_t id,
+                      int64_t none, int64_t *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(db, sql, &st, err));
+    TRY(db_prepare(l, sql, &st, err));
     if (sqlite3_bind_parameter_count(st))
         sqlite3_bind_int64(st, 1, id);
-    return one_number(db, st, none, out, err);
+    return one_number(l, st, none, out, err);
 }
 
-enum status db_number_of(sqlite3 *db, const char *sql, struct str text,
+enum status db_number_of(struct ledger *l, const char *sql, struct str text,
                          int64_t none, int64_t *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(db, sql, &st, err));
+    TRY(db_prepare(l, sql, &st, err));
     db_bind(st, 1, text);
-    return one_number(db, st, none, out, err);
+    return one_number(l, st, none, out, err);
 }
 
 /* PRIVACY: not copied, so that it cannot fail for want of memory: a parameter

@@ -1,7 +1,8 @@
 /*
  * Inside the ledger: the open file and the few ways to talk to SQLite. A
- * statement lives for one call; preparing costs microseconds and a write
- * costs an fsync.
+ * statement is prepared once and kept with the open file, since one that stays
+ * open (ledger_reopen) runs the same few for each question: preparing them took
+ * more time than running them.
  */
 #ifndef LEDGER_DB_H
 #define LEDGER_DB_H
@@ -10,13 +11,22 @@
 #include <sqlite3.h>
 #include "ledger/ledger.h"
 
+enum { KEPT_STATEMENTS = 64 };
+struct kept_statement {
+    sqlite3_stmt *st;
+    bool used; /* between db_prepare and db_done */
+};
+
 struct ledger {
     struct mem *mem;
+    struct kept_statement kept[KEPT_STATEMENTS];
+    size_t n_kept;
     sqlite3 *db;
     char name[PATH_MAX];   /* of the file, its folder resolved */
     char anchor[PATH_MAX]; /* empty: none */
     bool read_only;
     int holds;            /* NAME-holds, -1: not open (holder.c) */
+    uint64_t log;         /* inode of SQLite's log when it was opened */
     uint64_t first_event; /* of the transaction that runs; 0: none yet */
 };
 
@@ -29,22 +39,28 @@ extern const char ledger_tables[]; /* CREATE statements */
 enum status db_error(sqlite3 *db, const char *what, struct err *err);
 enum status db_exec(sqlite3 *db, const char *sql, const char *what,
                     struct err *err) WARN_UNUSED;
-enum status db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out,
+enum status db_prepare(struct ledger *l, const char *sql, sqlite3_stmt **out,
                        struct err *err) WARN_UNUSED;
-/* Steps a statement that returns no row, then finalises it. */
-enum status db_run(sqlite3 *db, sqlite3_stmt *st, const char *what,
+/* Gives it back: whoever prepared it says so once, unless a call below did. */
+void db_done(struct ledger *l, sqlite3_stmt *st);
+/* No transaction, and no statement that was not given back. */
+bool db_at_rest(const struct ledger *l);
+/* Before the file is closed. */
+void db_forget(struct ledger *l);
+/* Steps a statement that returns no row, then gives it back. */
+enum status db_run(struct ledger *l, sqlite3_stmt *st, const char *what,
                    struct err *err) WARN_UNUSED;
-/* Steps: *out tells whether there is a row. Finalises it on failure. */
-enum status db_step(sqlite3 *db, sqlite3_stmt *st, bool *out,
+/* Steps: *out tells whether there is a row. Gives it back on failure. */
+enum status db_step(struct ledger *l, sqlite3_stmt *st, bool *out,
                     struct err *err) WARN_UNUSED;
 /* One number, `none` if there is no row or it is NULL; `id` or `text` is the
  * parameter, if there is one. */
-enum status db_number(sqlite3 *db, const char *sql, int64_t id, int64_t none,
-                      int64_t *out, struct err *err) WARN_UNUSED;
-enum status db_number_of(sqlite3 *db, const char *sql, struct str text,
+enum status db_number(struct ledger *l, const char *sql, int64_t id,
+                      int64_t none, int64_t *out, struct err *err) WARN_UNUSED;
+enum status db_number_of(struct ledger *l, const char *sql, struct str text,
                          int64_t none, int64_t *out,
                          struct err *err) WARN_UNUSED;
-/* Does not copy: the text must stay until the statement is finalised. */
+/* Does not copy: the text must stay until the statement is given back. */
 void db_bind(sqlite3_stmt *st, int i, struct str s);
 struct str db_text(sqlite3_stmt *st, int col); /* until the next step */
 /* Of a column that is not NULL; no pointer: memory is out. */

@@ -14,7 +14,7 @@ enum status ledger_turn(struct ledger_hold *h, bool *out, struct err *err)
 static enum status still_open(struct ledger_hold *h, bool *out, struct err *err)
 {
     int64_t state = 0;
-    TRY(db_number(h->ledger->db,
+    TRY(db_number(h->ledger,
                   "SELECT CASE state WHEN 'open' THEN 1 WHEN 'void' THEN 2"
                   " WHEN 'locked' THEN 2 ELSE 3 END FROM hold"
                   " WHERE number = ?",
@@ -31,14 +31,14 @@ static enum status store_answer(struct ledger *l, struct str receipt,
                                 struct str answer, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE charged SET state = 'committed', answer = ?,"
                    " committed_at = " NOW
                    " WHERE receipt = ? AND state = 'held'",
                    &st, err));
     db_bind(st, 1, answer);
     db_bind(st, 2, receipt);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     if (sqlite3_changes(l->db) != 1)
         return err_set(err, E_LEDGER,
                        "receipt \"%.*s\" is not held in this ledger",
@@ -58,12 +58,12 @@ static enum status commit(struct ledger_hold *h, struct arena *a,
         return queue_refuse(err);
     for (size_t i = 0; i < h->n; i++)
         TRY(store_answer(l, h->receipts[i], answers[i], err));
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE hold SET state = 'committed', ended_at = " NOW
                    " WHERE number = ?",
                    &st, err));
     sqlite3_bind_int64(st, 1, h->number);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     TRY(chain_hold_text(l, a, h->number, true, &text, err));
     return chain_add(l, a, "commit", text, NULL, err);
 }
@@ -112,12 +112,12 @@ static enum status miss(struct ledger_hold *h, bool *out, struct err *err)
     struct ledger *l = h->ledger;
     struct arena a;
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE dataset SET misses = misses + 1"
                    " WHERE name = ? AND misses < ladder",
                    &st, err));
     db_bind(st, 1, h->dataset);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     *out = sqlite3_changes(l->db) == 1;
     if (!*out)
         return OK;
@@ -161,7 +161,7 @@ enum status ledger_find(struct ledger *l, struct arena *a,
     bool row = false;
     *out = (struct ledger_found){0};
     TRY(dataset_admits(l, r->dataset, r->analyst, err));
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT answer, receipt, held_at FROM charged WHERE"
                    " dataset = ? AND analyst = ? AND source = ? AND query = ?"
                    " AND mechanism = ? AND settings = ? AND version = ? AND"
@@ -169,8 +169,8 @@ enum status ledger_find(struct ledger *l, struct arena *a,
                    " state = 'committed' ORDER BY id DESC LIMIT 1",
                    &st, err));
     charge_bind(st, a, r, p);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     enum status s = row ? take_found(st, a, out, err) : OK;
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }

@@ -48,7 +48,8 @@ static enum status pragma(sqlite3 *db, const char *sql, long want, long *got,
                           struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(db, sql, &st, err));
+    if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) != SQLITE_OK)
+        return db_error(db, "could not read the ledger", err);
     int rc = sqlite3_step(st);
     *got = rc == SQLITE_ROW ? (long)sqlite3_column_int64(st, 0) : want;
     sqlite3_finalize(st);
@@ -162,9 +163,10 @@ static enum status open_to_read(const char *name, sqlite3 **out,
 }
 
 /* Else whoever closes last puts the log away, with three syncs, and the next
- * makes it anew. Every commit is synced to the log either way. The log stays
- * short, for whoever opens first reads all of it. */
-enum { LOG_PAGES = 128 };
+ * makes it anew. Every commit is synced to the log either way. Whoever opens
+ * first reads all of the log, four megabytes at most; moving it costs two syncs
+ * more. */
+enum { LOG_PAGES = 1000 };
 static void leave_log(sqlite3 *db)
 {
     int yes = 1;
@@ -207,6 +209,15 @@ enum status ledger_file_open(struct mem *m, const char *path,
     return OK;
 }
 
+/* 0: there is none. */
+static uint64_t log_inode(const struct ledger *l)
+{
+    char text[PATH_MAX + 8];
+    struct stat st;
+    snprintf(text, sizeof text, "%s-wal", l->name);
+    return stat(text, &st) ? 0 : (uint64_t)st.st_ino;
+}
+
 static enum status ready(struct ledger *l, const char *path, long format,
                          struct err *err)
 {
@@ -225,6 +236,7 @@ enum status ledger_open(struct mem *m, const char *path,
     long format = 0;
     TRY(ledger_file_open(m, path, access, &l, &format, err));
     enum status s = ready(l, path, format, err);
+    l->log = log_inode(l);
     if (s == OK)
         *out = l;
     else
@@ -232,10 +244,32 @@ enum status ledger_open(struct mem *m, const char *path,
     return s;
 }
 
+/* A file that was put in another's place has another inode. So has a log that
+ * was removed under an open ledger: what is written into the old one nobody
+ * would see. The file of holds is opened again with the next hold. */
+enum status ledger_reopen(struct ledger *l, const char *path,
+                          const struct ledger_access *access, struct err *err)
+{
+    char name[PATH_MAX];
+    long format = 0;
+    const char *anchor = access && access->anchor ? access->anchor : "";
+    TRY(ledger_file_name(path, name, err));
+    TRY(ledger_file_check(name, path, l->read_only, err));
+    if (strcmp(name, l->name) || strcmp(anchor, l->anchor) || !l->log ||
+        log_inode(l) != l->log || !db_at_rest(l))
+        return err_set(err, E_LEDGER, "another ledger than before");
+    if (l->holds >= 0)
+        close(l->holds);
+    l->holds = -1;
+    TRY(read_format(l->db, path, &format, err));
+    return ready(l, path, format, err);
+}
+
 void ledger_close(struct ledger *l)
 {
     if (!l)
         return;
+    db_forget(l);
     sqlite3_close_v2(l->db);
     if (l->holds >= 0) /* afterwards: a hold that is left has no process */
         close(l->holds);
@@ -346,6 +380,7 @@ static enum status build(const char *temp, const struct ledger_spec *spec,
     enum status s = open_db(temp, SQLITE_OPEN_READWRITE, &l.db, err);
     if (s == OK)
         s = start_new(&l, spec, err);
+    db_forget(&l);
     if (sqlite3_close(l.db) != SQLITE_OK && s == OK)
         s = err_internal(err, "ledger_create");
     return s;

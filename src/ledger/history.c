@@ -25,7 +25,7 @@ enum status ledger_history(struct ledger *l, struct str dataset,
                            void *ctx, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT receipt, c.dataset, c.analyst, query, mechanism,"
                    " version, epsilon, delta, rho, held_at, answer, h.state,"
                    " sql, committed_at, id, hold FROM charged c, hold h"
@@ -45,7 +45,7 @@ enum status ledger_history(struct ledger *l, struct str dataset,
         read_entry(st, &e);
         s = each(ctx, &e, err);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -73,7 +73,7 @@ static enum status verify_all(struct ledger *l, struct arena *a,
                               struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db, "SELECT dataset, analyst FROM account", &st, err));
+    TRY(db_prepare(l, "SELECT dataset, analyst FROM account", &st, err));
     enum status s = OK;
     int rc;
     while (s == OK && (rc = sqlite3_step(st)) != SQLITE_DONE) {
@@ -86,7 +86,7 @@ static enum status verify_all(struct ledger *l, struct arena *a,
         n = db_copy(a, st, 1);
         s = d.p && n.p ? verify_one(l, d, n, err) : err_nomem(err);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -110,7 +110,7 @@ static enum status verify_holds(struct ledger *l, struct err *err)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t n = 0;
-        TRY(db_number(l->db, bad[i], 0, 0, &n, err));
+        TRY(db_number(l, bad[i], 0, 0, &n, err));
         if (n)
             return err_set(err, E_LEDGER,
                            "the ledger's holds and charges differ");

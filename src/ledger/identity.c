@@ -84,13 +84,13 @@ enum status identity_store(struct ledger *l, struct err *err)
     struct identity id;
     sqlite3_stmt *st = NULL;
     TRY(identity_of(l->name, &id, err));
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT OR REPLACE INTO about(one, inode, born)"
                    " VALUES(1, ?, ?)",
                    &st, err));
     db_bind(st, 1, str_of(id.inode));
     db_bind(st, 2, str_of(id.born));
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 enum status identity_check(struct ledger *l, const char *path, struct err *err)
@@ -99,11 +99,11 @@ enum status identity_check(struct ledger *l, const char *path, struct err *err)
     sqlite3_stmt *st = NULL;
     bool row = false;
     TRY(identity_of(l->name, &id, err));
-    TRY(db_prepare(l->db, "SELECT inode, born FROM about", &st, err));
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_prepare(l, "SELECT inode, born FROM about", &st, err));
+    TRY(db_step(l, st, &row, err));
     bool same = row && str_is(db_text(st, 0), id.inode) &&
                 str_is(db_text(st, 1), id.born);
-    sqlite3_finalize(st);
+    db_done(l, st);
     if (same)
         return OK;
     err_set(err, E_MOVED, "\"%s\" is a copy of a ledger", path);

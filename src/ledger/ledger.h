@@ -138,6 +138,12 @@ struct ledger_access {
 enum status ledger_open(struct mem *m, const char *path,
                         const struct ledger_access *access, struct ledger **out,
                         struct err *err) WARN_UNUSED;
+/* Is one that stayed open, with no hold of its own, still what ledger_open
+ * would open? Then the same has been done and checked; any failure: close it
+ * and open anew, which says why. */
+enum status ledger_reopen(struct ledger *l, const char *path,
+                          const struct ledger_access *access,
+                          struct err *err) WARN_UNUSED;
 void ledger_close(struct ledger *l); /* NULL allowed */
 /* Owner: takes a file that was copied or restored as the ledger, and brings
  * one of version 0.1 to the present format. */

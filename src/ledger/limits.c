@@ -90,7 +90,7 @@ static enum status write_limits(struct ledger *l, struct arena *a,
     sqlite3_stmt *st = NULL;
     int64_t rungs = 0;
     TRY(read_ladder(x->ladder, &rungs, err));
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO dataset(name, open, respond_after, ladder,"
                    " memory, least_price, most_price, strict, work_at_most)"
                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -114,7 +114,7 @@ static enum status write_limits(struct ledger *l, struct arena *a,
         db_bind(st, 7, STR(""));
     db_bind(st, 8, x->strict.n ? x->strict : STR("no"));
     db_bind(st, 9, x->work_at_most);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 static enum status put_limits(struct ledger *l, struct arena *a,
@@ -162,13 +162,13 @@ enum status ledger_limits(struct ledger *l, struct arena *a, struct str dataset,
     sqlite3_stmt *st = NULL;
     bool row = false;
     *out = (struct ledger_limits){0};
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT respond_after, ladder, memory, least_price,"
                    " most_price, strict, work_at_most, misses FROM dataset"
                    " WHERE name = ?",
                    &st, err));
     db_bind(st, 1, dataset);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     struct str *const texts[] = {
         &out->respond_after, &out->ladder, &out->memory,      &out->least_price,
         &out->most_price,    &out->strict, &out->work_at_most};
@@ -176,7 +176,7 @@ enum status ledger_limits(struct ledger *l, struct arena *a, struct str dataset,
     for (int i = 0; row && i < 7; i++)
         whole &= (*texts[i] = db_copy(a, st, i)).p != NULL;
     out->misses = row ? (unsigned)sqlite3_column_int(st, 7) : 0;
-    sqlite3_finalize(st);
+    db_done(l, st);
     if (!row)
         return account_missing(dataset, err);
     return whole ? OK : err_nomem(err);
@@ -206,12 +206,12 @@ static enum status load_booked(struct ledger *l, struct str name,
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT least_price, bits_before, bits_now, asked, ladder"
                    " FROM dataset WHERE name = ?",
                    &st, err));
     db_bind(st, 1, name);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     enum status s = row ? OK : account_missing(name, err);
     if (s == OK)
         s = db_rat(st, 0, b->least, err);
@@ -223,7 +223,7 @@ static enum status load_booked(struct ledger *l, struct str name,
         mpz_set_si(b->questions, (long)sqlite3_column_int64(st, 3));
         b->rungs = (unsigned)sqlite3_column_int(st, 4);
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -232,7 +232,7 @@ static enum status store_booked(struct ledger *l, struct arena *a,
                                 const struct booked *b, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE dataset SET bits_before = ?2, bits_now = ?3,"
                    " asked = CASE ?4 WHEN 1 THEN 0 ELSE asked END"
                    " WHERE name = ?1",
@@ -241,7 +241,7 @@ static enum status store_booked(struct ledger *l, struct arena *a,
     db_bind_rat(st, 2, a, b->before);
     db_bind_rat(st, 3, a, b->now);
     sqlite3_bind_int(st, 4, next);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 /* Those asked since the last unlock, and those that can still be paid. What

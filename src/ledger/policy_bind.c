@@ -30,19 +30,19 @@ static enum status compare_row(struct ledger *l, struct str dataset,
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT policy, unit, neighbours, row_order FROM dataset"
                    " WHERE name = ?",
                    &st, err));
     db_bind(st, 1, dataset);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     out->whole = db_text(st, 0).n;
     out->core = db_text(st, 1).n;
     out->policy = str_is(db_text(st, 0), hash);
     out->unit = str_eq(db_text(st, 1), p->unit);
     out->neighbours = str_eq(db_text(st, 2), p->neighbours);
     out->order = str_eq(db_text(st, 3), p->order);
-    sqlite3_finalize(st);
+    db_done(l, st);
     return row ? OK : account_missing(dataset, err);
 }
 
@@ -52,14 +52,13 @@ static enum status side_of(struct ledger *l, struct str dataset,
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    TRY(db_prepare(l->db,
-                   "SELECT private FROM side WHERE dataset = ? AND name = ?",
+    TRY(db_prepare(l, "SELECT private FROM side WHERE dataset = ? AND name = ?",
                    &st, err));
     db_bind(st, 1, dataset);
     db_bind(st, 2, table);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     *out = row ? sqlite3_column_int(st, 0) != 0 : -1;
-    sqlite3_finalize(st);
+    db_done(l, st);
     return OK;
 }
 
@@ -67,13 +66,13 @@ static enum status put_side(struct ledger *l, struct str dataset,
                             struct str table, bool is_private, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO side(dataset, name, private) VALUES(?, ?, ?)",
                    &st, err));
     db_bind(st, 1, dataset);
     db_bind(st, 2, table);
     sqlite3_bind_int(st, 3, is_private);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 /* Compares, and adds new ones if `changes` is not NULL. */
@@ -137,7 +136,7 @@ static enum status store(struct ledger *l, struct str dataset,
                          struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE dataset SET unit = ?2, neighbours = ?3,"
                    " row_order = ?4, policy = coalesce(?5, policy)"
                    " WHERE name = ?1",
@@ -148,7 +147,7 @@ static enum status store(struct ledger *l, struct str dataset,
     db_bind(st, 4, p->order);
     if (hash)
         db_bind(st, 5, str_of(hash));
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 static enum status log_bind(struct ledger *l, struct arena *a,
@@ -197,13 +196,13 @@ static enum status forget(struct ledger *l, struct str dataset, struct err *err)
         "UPDATE dataset SET policy = '', unit = '', neighbours = '',"
         " row_order = '' WHERE name = ?"};
     int64_t spent = 0;
-    TRY(db_number_of(l->db, "SELECT count(*) FROM charged WHERE dataset = ?",
+    TRY(db_number_of(l, "SELECT count(*) FROM charged WHERE dataset = ?",
                      dataset, 0, &spent, err));
     for (int i = 0; !spent && i < 2; i++) {
         sqlite3_stmt *st = NULL;
-        TRY(db_prepare(l->db, sql[i], &st, err));
+        TRY(db_prepare(l, sql[i], &st, err));
         db_bind(st, 1, dataset);
-        TRY(db_run(l->db, st, "could not write the ledger", err));
+        TRY(db_run(l, st, "could not write the ledger", err));
     }
     return OK;
 }

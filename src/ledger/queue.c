@@ -13,8 +13,8 @@
 enum status queue_locked(struct ledger *l, struct str dataset, struct err *err)
 {
     int64_t locked = 0;
-    TRY(db_number_of(l->db, "SELECT locked FROM dataset WHERE name = ?",
-                     dataset, 0, &locked, err));
+    TRY(db_number_of(l, "SELECT locked FROM dataset WHERE name = ?", dataset, 0,
+                     &locked, err));
     return locked ? queue_refuse(err) : OK;
 }
 
@@ -38,7 +38,7 @@ static enum status end_holds(struct ledger *l, struct str dataset,
                              int64_t number, struct str reason, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE hold SET ended_at = " NOW ", state = CASE number"
                    " WHEN ?2 THEN 'locked' ELSE 'void' END, reason = CASE"
                    " number WHEN ?2 THEN ?3 END"
@@ -47,12 +47,12 @@ static enum status end_holds(struct ledger *l, struct str dataset,
     db_bind(st, 1, dataset);
     sqlite3_bind_int64(st, 2, number);
     db_bind(st, 3, reason);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
-    TRY(db_prepare(l->db, "UPDATE dataset SET locked = ?2 WHERE name = ?1", &st,
+    TRY(db_run(l, st, "could not write the ledger", err));
+    TRY(db_prepare(l, "UPDATE dataset SET locked = ?2 WHERE name = ?1", &st,
                    err));
     db_bind(st, 1, dataset);
     sqlite3_bind_int64(st, 2, number);
-    return db_run(l->db, st, "could not write the ledger", err);
+    return db_run(l, st, "could not write the ledger", err);
 }
 
 enum status queue_lock(struct ledger *l, struct str dataset, int64_t number,
@@ -80,7 +80,7 @@ static enum status lock_gone(struct ledger *l, struct str dataset,
 {
     int64_t first = 0;
     bool alive = false;
-    TRY(db_number_of(l->db, QUEUE_FIRST, dataset, 0, &first, err));
+    TRY(db_number_of(l, QUEUE_FIRST, dataset, 0, &first, err));
     if (first != number)
         return OK;
     TRY(holder_alive(l, number, &alive, err));
@@ -114,21 +114,21 @@ static enum status firsts(struct ledger *l, struct arena *a, struct first **out,
     VEC(struct first) list = {0};
     sqlite3_stmt *st = NULL;
     bool row = false;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "SELECT dataset, min(number) FROM hold"
                    " WHERE state = 'open' GROUP BY dataset",
                    &st, err));
     for (;;) {
-        TRY(db_step(l->db, st, &row, err));
+        TRY(db_step(l, st, &row, err));
         if (!row)
             break;
         struct first f = {db_copy(a, st, 0), sqlite3_column_int64(st, 1)};
         if (!f.dataset.p || !VEC_PUSH(a, &list, f)) {
-            sqlite3_finalize(st);
+            db_done(l, st);
             return err_nomem(err);
         }
     }
-    sqlite3_finalize(st);
+    db_done(l, st);
     *out = list.p;
     *out_n = list.n;
     return OK;
@@ -153,11 +153,11 @@ enum status queue_sweep(struct ledger *l, struct err *err)
 static enum status turn(struct ledger *l, struct str dataset, int64_t number,
                         int64_t *out_first, struct err *err)
 {
-    TRY(db_number_of(l->db, QUEUE_FIRST, dataset, number, out_first, err));
+    TRY(db_number_of(l, QUEUE_FIRST, dataset, number, out_first, err));
     if (*out_first >= number)
         return OK;
     TRY(sweep_one(l, dataset, *out_first, err));
-    return db_number_of(l->db, QUEUE_FIRST, dataset, number, out_first, err);
+    return db_number_of(l, QUEUE_FIRST, dataset, number, out_first, err);
 }
 
 enum status queue_turn(struct ledger *l, struct str dataset, int64_t number,

@@ -66,7 +66,7 @@ static enum status get_key(struct ledger *l, unsigned char key[KEY_BYTES],
     snprintf(path, sizeof path, "%s.key", l->name);
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
-        TRY(db_number(l->db, "SELECT count(*) FROM seal", 0, 0, &seals, err));
+        TRY(db_number(l, "SELECT count(*) FROM seal", 0, 0, &seals, err));
         errno = ENOENT;
         if (seals) /* another key would make all fingerprints differ */
             return key_error("find", err);
@@ -132,12 +132,12 @@ static enum status get(struct ledger *l, struct arena *a, const char *sql,
 {
     sqlite3_stmt *st = NULL;
     *out = (struct ledger_seal){0};
-    TRY(db_prepare(l->db, sql, &st, err));
+    TRY(db_prepare(l, sql, &st, err));
     for (int i = 0; i < n; i++)
         db_bind(st, i + 1, args[i]);
-    TRY(db_step(l->db, st, out_found, err));
+    TRY(db_step(l, st, out_found, err));
     enum status s = *out_found ? read_seal(st, a, out, err) : OK;
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }
 
@@ -172,13 +172,13 @@ static enum status insert_seal(struct ledger *l, struct arena *a,
                                const struct ledger_seal *s, struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "INSERT INTO seal(dataset, source, version, fingerprint,"
                    " constraints, copy, explicit, valid, at)"
                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
                    &st, err));
     bind_seal(st, s);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     /* PRIVACY: heads are shown, and their number must not tell that somebody
      * wrote to the data. What was checked on the way is no event. */
     if (!s->explicit_)

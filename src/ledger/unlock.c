@@ -6,18 +6,18 @@ static enum status unlock(struct ledger *l, struct arena *a, struct str dataset,
 {
     sqlite3_stmt *st = NULL;
     int64_t locked = -1;
-    TRY(db_number_of(l->db, "SELECT locked FROM dataset WHERE name = ?",
-                     dataset, -1, &locked, err));
+    TRY(db_number_of(l, "SELECT locked FROM dataset WHERE name = ?", dataset,
+                     -1, &locked, err));
     if (locked < 0)
         return account_missing(dataset, err);
     if (!locked)
         return err_set(err, E_VALUE, "the data set is not locked");
-    TRY(db_prepare(l->db,
+    TRY(db_prepare(l,
                    "UPDATE dataset SET locked = 0, unlocks = unlocks + 1"
                    " WHERE name = ?",
                    &st, err));
     db_bind(st, 1, dataset);
-    TRY(db_run(l->db, st, "could not write the ledger", err));
+    TRY(db_run(l, st, "could not write the ledger", err));
     TRY(dataset_book(l, a, dataset, true, err));
     return chain_add(
         l, a, "unlock",
@@ -79,7 +79,7 @@ enum status ledger_state(struct ledger *l, struct arena *a, struct str dataset,
     *out = (struct ledger_state){0};
     TRY(chain_head(l, &out->head, err));
     TRY(db_prepare(
-        l->db,
+        l,
         "SELECT locked, unlocks, open, bits_before, bits_now, least_price,"
         " policy, coalesce((SELECT reason FROM hold WHERE number = locked),"
         " ''), (SELECT count(*) FROM hold WHERE dataset = ?1 AND"
@@ -88,9 +88,9 @@ enum status ledger_state(struct ledger *l, struct arena *a, struct str dataset,
         " 'live') FROM dataset WHERE name = ?1",
         &st, err));
     db_bind(st, 1, dataset);
-    TRY(db_step(l->db, st, &row, err));
+    TRY(db_step(l, st, &row, err));
     enum status s =
         row ? read_state(st, a, out, err) : account_missing(dataset, err);
-    sqlite3_finalize(st);
+    db_done(l, st);
     return s;
 }

@@ -171,6 +171,14 @@ static void send_frame(int fd, uint32_t status, const void *p, size_t n)
         (void)write_all(fd, p, n);
 }
 
+void child_say(int fd, enum status s, struct str message, const struct err *why)
+{
+    if (s == OK)
+        send_frame(fd, OK, message.p, message.n);
+    else
+        send_frame(fd, (uint32_t)s, why, sizeof *why);
+}
+
 /* Nothing of the parent is undone or flushed: it ends here. */
 void child_exit(void)
 {
@@ -214,11 +222,7 @@ static void be_child(int fd, pid_t parent, const struct child_limits *l,
     no_terminal();
     close_others(fd, l);
     set_limits(l);
-    enum status s = fn(ctx, &message, &why);
-    if (s == OK)
-        send_frame(fd, OK, message.p, message.n);
-    else
-        send_frame(fd, (uint32_t)s, &why, sizeof why);
+    child_say(fd, fn(ctx, &message, &why), message, &why);
     child_exit();
 }
 

@@ -55,6 +55,9 @@ int child_start(int fd, const struct child_limits *limits, child_fn *fn,
 enum status child_listen(int fd, int process, struct arena *a,
                          const struct child_limits *limits, struct str *out,
                          struct err *err) WARN_UNUSED;
+/* What child_listen hears, of a child that does not end with it. */
+void child_say(int fd, enum status s, struct str message,
+               const struct err *why);
 void child_settle(int fd, const int *keep, size_t n_keep);
 void child_exit(void) __attribute__((noreturn));
 /* E_USAGE if this process has several threads. */

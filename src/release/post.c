@@ -13,7 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TENTH = 100, MOST_REQUEST = 256 << 20, PATIENCE = 10 };
+enum {
+    TENTH = 100,
+    MOST_REQUEST = 256 << 20,
+    PATIENCE = 10,
+    HELPERS_MOST = 64,    /* that stay; more at once answer once each */
+    HELPER_ANSWERS = 2000 /* then it ends, with whatever it has gathered */
+};
 
 /* --- descriptors through sockets ------------------------------------------ */
 
@@ -100,6 +106,7 @@ static bool read_request(int asker, struct arena *a, struct str *out)
 
 struct answering {
     const struct post_server *server;
+    struct arena *a;
     struct str request;
     int asker;
 };
@@ -112,7 +119,8 @@ static enum status answer(void *ctx, struct str *out, struct err *err)
     give(x->asker, self);
     if (self >= 0)
         close(self);
-    return x->server->answer(x->server->ctx, x->request, x->asker, out, err);
+    return x->server->answer(x->server->ctx, x->a, x->request, x->asker, out,
+                             err);
 }
 
 /* PRIVACY: who asks decides on which processors work is done, so that a service
@@ -128,11 +136,12 @@ static void work_where(int asker)
         (void)!sched_setaffinity(0, sizeof set, &set); /* gone: as before */
 }
 
-static void serve_one(const struct post_server *s, int asker)
+/* In a child that ends with its answer. */
+static void serve_once(const struct post_server *s, int asker)
 {
     struct mem mem;
     struct arena a;
-    struct answering x = {.server = s, .asker = asker};
+    struct answering x = {.server = s, .a = &a, .asker = asker};
     mem_init(&mem, 0);
     arena_init(&a, &mem);
     a.wipe = true;
@@ -144,11 +153,145 @@ static void serve_one(const struct post_server *s, int asker)
         l.keep = s->keep;
         l.n_keep = s->n_keep;
         if (s->prepare)
-            s->prepare(s->ctx, x.request);
+            (void)s->prepare(s->ctx, x.request);
         (void)child_start(asker, &l, answer, &x); /* none: no answer */
     }
     arena_fini(&a);
 }
+
+/* --- children that stay --------------------------------------------------- */
+
+struct helper {
+    int fd; /* askers go there, a byte comes back when it is idle */
+    bool busy;
+    bool past; /* it has what is of the past, and is not asked again */
+};
+
+struct helpers {
+    struct helper list[HELPERS_MOST];
+    size_t n;
+};
+
+/* In the child. It has others to answer, so nobody gets a descriptor by which
+ * it could be ended. */
+static void answer_one(const struct post_server *s, int asker)
+{
+    struct mem mem;
+    struct arena a;
+    struct str request, message = {0};
+    struct err why;
+    mem_init(&mem, 0);
+    arena_init(&a, &mem);
+    a.wipe = true;
+    err_clear(&why);
+    work_where(asker);
+    if (read_request(asker, &a, &request) && give(asker, -1)) {
+        enum status st = s->answer(s->ctx, &a, request, asker, &message, &why);
+        child_say(asker, st, message, &why);
+    }
+    arena_fini(&a);
+}
+
+/* In the child, as long as the server gives it askers. */
+static enum status answer_many(void *ctx, struct str *out, struct err *err)
+{
+    const struct answering *x = ctx;
+    int asker;
+    (void)err;
+    *out = STR("");
+    for (int i = 0; i < HELPER_ANSWERS && take(x->asker, &asker); i++) {
+        if (asker < 0)
+            continue;
+        answer_one(x->server, asker);
+        close(asker);
+        if (!give(x->asker, -1))
+            break;
+    }
+    child_exit();
+}
+
+static void end_helper(struct helpers *all, struct helper *h)
+{
+    close(h->fd);
+    *h = all->list[--all->n];
+}
+
+static struct helper *start_helper(const struct post_server *s,
+                                   struct helpers *all)
+{
+    int ends[2];
+    struct answering x = {.server = s};
+    struct child_limits l = {
+        .keep = s->keep, .n_keep = s->n_keep, .detached = true};
+    if (all->n == HELPERS_MOST ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return NULL;
+    x.asker = ends[1];
+    int pid = child_start(ends[1], &l, answer_many, &x);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return NULL;
+    }
+    all->list[all->n] = (struct helper){.fd = ends[0]};
+    return &all->list[all->n++];
+}
+
+/* Those that wait for the next request; the others end when they are idle. */
+static void forget_helpers(struct helpers *all)
+{
+    for (size_t i = all->n; i-- > 0;) {
+        all->list[i].past = true;
+        if (!all->list[i].busy)
+            end_helper(all, &all->list[i]);
+    }
+}
+
+static bool hand_over(struct helper *h, int asker)
+{
+    h->busy = give(h->fd, asker);
+    return h->busy;
+}
+
+static void serve_staying(const struct post_server *s, struct helpers *all,
+                          int asker)
+{
+    if (s->prepare && !s->prepare(s->ctx, (struct str){0}))
+        forget_helpers(all);
+    for (size_t i = all->n; i-- > 0;) {
+        struct helper *h = &all->list[i];
+        if (!h->busy && hand_over(h, asker))
+            return;
+        if (!h->busy) /* it was killed */
+            end_helper(all, h);
+    }
+    struct helper *h = start_helper(s, all);
+    if (!h || !hand_over(h, asker))
+        serve_once(s, asker);
+}
+
+static unsigned idle(const struct helpers *all)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += !all->list[i].busy;
+    return n;
+}
+
+/* It is idle, or it is gone. */
+static void hear_helper(const struct post_server *s, struct helpers *all,
+                        struct helper *h)
+{
+    int none;
+    bool there = take(h->fd, &none);
+    if (there && none >= 0)
+        close(none);
+    h->busy = false;
+    if (!there || h->past || idle(all) > s->staying)
+        end_helper(all, h);
+}
+
+/* --- its loop ------------------------------------------------------------- */
 
 static void on_child(int number)
 {
@@ -157,26 +300,45 @@ static void on_child(int number)
 
 /* A child that ends while nobody waits ends the next wait at once: the signal
  * is blocked outside of ppoll. */
-static bool wait_request(int control)
+static bool wait_some(struct pollfd *p, size_t n)
 {
     sigset_t none;
-    struct pollfd p = {.fd = control, .events = POLLIN};
     sigemptyset(&none);
     for (;;) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
-        if (ppoll(&p, 1, NULL, &none) >= 0)
+        if (ppoll(p, (nfds_t)n, NULL, &none) >= 0)
             return true;
         if (errno != EINTR)
             return false;
     }
 }
 
-static void serve(const struct post_server *s, int control)
+/* Waits for the next asker; what helpers say comes first, so that no request
+ * goes to one that is gone. */
+static bool wait_request(const struct post_server *s, struct helpers *all,
+                         int control)
+{
+    struct pollfd p[HELPERS_MOST + 1];
+    for (;;) {
+        size_t n = all->n;
+        for (size_t i = 0; i < n; i++)
+            p[i] = (struct pollfd){.fd = all->list[i].fd, .events = POLLIN};
+        p[n] = (struct pollfd){.fd = control, .events = POLLIN};
+        if (!wait_some(p, n + 1))
+            return false;
+        for (size_t i = n; i-- > 0;)
+            if (p[i].revents)
+                hear_helper(s, all, &all->list[i]);
+        if (p[n].revents)
+            return true;
+    }
+}
+
+static void settle(const struct post_server *s, int control)
 {
     struct sigaction sa = {.sa_handler = on_child};
     sigset_t child;
-    int asker;
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&sa.sa_mask);
     sigaction(SIGCHLD, &sa, NULL);
@@ -185,10 +347,20 @@ static void serve(const struct post_server *s, int control)
     sigprocmask(SIG_BLOCK, &child, NULL);
     prctl(PR_SET_NAME, s->name);
     child_settle(control, s->keep, s->n_keep);
-    while (wait_request(control) && take(control, &asker)) {
+}
+
+static void serve(const struct post_server *s, int control)
+{
+    struct helpers all = {0};
+    int asker;
+    settle(s, control);
+    while (wait_request(s, &all, control) && take(control, &asker)) {
         if (asker < 0)
             continue;
-        serve_one(s, asker);
+        if (s->staying)
+            serve_staying(s, &all, asker);
+        else
+            serve_once(s, asker);
         close(asker);
     }
     child_exit();

@@ -8,6 +8,11 @@
  *                                    prepares, forks ------> answers, ends
  *   descriptor of the child, frame (child.h) <--------------
  *
+ * Where a child takes no part in anything private it may answer one request
+ * after the other (`staying`): a process is not made and ended for each, and
+ * what it has open stays open. The server gives a request to one that is idle,
+ * or forks another.
+ *
  * The server ends when nobody has its descriptor any more. PRIVACY: like every
  * process of child.h it cannot be dumped or traced, and has no terminal.
  */
@@ -19,15 +24,19 @@
 struct post_server {
     const char *name; /* of the process, up to 15 bytes */
     void *ctx;
-    /* In the server itself, with one thread, before the fork; may be NULL. */
-    void (*prepare)(void *ctx, struct str request);
+    /* In the server itself, with one thread, before the fork; may be NULL.
+     * False: what children inherited is of the past, so none of those that
+     * stay is asked again. They read the request themselves: it is empty. */
+    bool (*prepare)(void *ctx, struct str request);
     /* Of the child; may be NULL: none. */
     struct child_limits (*limits)(void *ctx, struct str request);
-    /* In the child. `asker` is readable once nobody waits for the answer. */
-    enum status (*answer)(void *ctx, struct str request, int asker,
-                          struct str *out, struct err *err);
+    /* In the child; *out may be in the arena. `asker` is readable once nobody
+     * waits for the answer. */
+    enum status (*answer)(void *ctx, struct arena *a, struct str request,
+                          int asker, struct str *out, struct err *err);
     const int *keep; /* descriptors that the server and its children need */
     size_t n_keep;
+    unsigned staying; /* idle children that are kept; 0: each answers once */
 };
 
 /* Forks the server; its descriptor is for post_ask. Only for a process with

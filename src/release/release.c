@@ -128,7 +128,9 @@ enum status ask_release(struct session *s, struct str query, struct result *out,
     if (st == OK)
         st = report_release(&r.p, r.counts, &r.budget, out, err);
     evaluated_fini(&r.data);
-    ledger_close(r.ledger);
+    /* PRIVACY: a hold that could not be ended is left to whoever comes next,
+     * which takes that this process is done with it. */
+    release_leave_ledger(&r, st == OK || st == E_UNPAID || st == E_BUDGET);
     balance_fini(&r.budget.balance);
     priced_fini(&r.p, r.priced);
     prepared_fini(&r.p);

@@ -53,6 +53,9 @@ struct str release_law(const struct priced *c);
 enum status release_told_guess(struct release *r, struct err *err) WARN_UNUSED;
 /* Opens the ledger, and reads the balance. */
 enum status release_open_ledger(struct release *r, struct err *err) WARN_UNUSED;
+/* Closes it, or, if nothing of the question is left in it, keeps it for the
+ * next one. */
+void release_leave_ledger(struct release *r, bool whole);
 /* Takes what the ledger has stored, and answers that no private row can
  * change: sets `done`. */
 enum status release_known(struct release *r, struct err *err) WARN_UNUSED;

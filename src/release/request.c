@@ -157,14 +157,42 @@ static bool all_exact(const struct release *r)
     return true;
 }
 
+/* The one that was open for the question before, if it is still what a new one
+ * would be. */
+static enum status take_ledger(struct release *r, struct err *err)
+{
+    struct kept_ledger *k = r->session->kept;
+    const char *path = r->session->opt.ledger.p;
+    struct ledger_access access = {.anchor = r->session->opt.anchor.p,
+                                   .busy = r->session->detached};
+    struct err why;
+    if (k && k->ledger) {
+        r->ledger = k->ledger;
+        k->ledger = NULL;
+        if (ledger_reopen(r->ledger, path, &access, &why) == OK)
+            return OK;
+        ledger_close(r->ledger);
+        r->ledger = NULL;
+    }
+    return ledger_open(k ? &k->mem : &r->session->mem, path, &access,
+                       &r->ledger, err);
+}
+
+void release_leave_ledger(struct release *r, bool whole)
+{
+    struct kept_ledger *k = r->session->kept;
+    if (k && whole && r->ledger && !k->ledger)
+        k->ledger = r->ledger;
+    else
+        ledger_close(r->ledger);
+    r->ledger = NULL;
+}
+
 enum status release_open_ledger(struct release *r, struct err *err)
 {
     const struct options *o = &r->session->opt;
-    struct ledger_access access = {.anchor = o->anchor.p,
-                                   .busy = r->session->detached};
     if (!r->ledger)
-        TRY(ledger_open(&r->session->mem, o->ledger.p, &access, &r->ledger,
-                        err));
+        TRY(take_ledger(r, err));
     return ledger_balance(r->ledger, o->dataset, o->analyst, &r->budget.balance,
                           err);
 }
@@ -179,8 +207,7 @@ static enum status check_bound(struct release *r, struct err *err)
     TRY(binding_of(&r->p, &r->policy, err));
     TRY(release_open_ledger(r, err));
     enum status s = ledger_bound(r->ledger, o->dataset, &r->policy, err);
-    ledger_close(r->ledger);
-    r->ledger = NULL;
+    release_leave_ledger(r, s == OK);
     return s;
 }
 

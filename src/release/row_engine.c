@@ -299,7 +299,7 @@ static void begin_call(const struct engine_host *h, struct session *s)
 
 /* Loads what is missing. What fails here fails again in the worker, where it
  * is an outcome. */
-static void load_missing(void *ctx, struct str request)
+static bool load_missing(void *ctx, struct str request)
 {
     struct engine_host *h = ctx;
     struct mem mem;
@@ -323,6 +323,7 @@ static void load_missing(void *ctx, struct str request)
             h->tables[j.wishes[i].table].used = ++h->clock;
     }
     arena_fini(&a);
+    return true;
 }
 
 /* --- the worker ----------------------------------------------------------- */
@@ -407,10 +408,11 @@ static enum status evaluate(struct engine_host *h, struct release *r,
     return release_work(r, out, err);
 }
 
-static enum status answer(void *ctx, struct str request, int asker,
-                          struct str *out, struct err *err)
+static enum status answer(void *ctx, struct arena *a, struct str request,
+                          int asker, struct str *out, struct err *err)
 {
     struct engine_host *h = ctx;
+    (void)a;
     struct session *s = mem_alloc(&h->mem, sizeof *s);
     struct release *r = mem_alloc(&h->mem, sizeof *r);
     if (!s || !r)

@@ -48,6 +48,13 @@ enum status option_read(struct options *o, struct bytes *b,
                         struct err *err) WARN_UNUSED;
 
 struct prepared;
+struct ledger;
+
+/* A ledger between two questions of one process. */
+struct kept_ledger {
+    struct mem mem;
+    struct ledger *ledger; /* NULL: none, or it is in use */
+};
 
 /*
  * One call: the options of both sides together, the memory it may use, and how
@@ -73,7 +80,8 @@ struct session {
     const struct prepared *base;
     int steward, engine; /* its processes: descriptors; 0: none */
     bool detached; /* in a child of the steward, which outlives who asked */
-    void *known;   /* fingerprints of its files: validity.h; may be NULL */
+    struct kept_ledger *kept; /* where a ledger stays open; NULL: nowhere */
+    void *known; /* fingerprints of its files: validity.h; may be NULL */
     /* set while a release runs: CLOCK_MONOTONIC nanoseconds; 0: none */
     int64_t deadline_ns;
     bool discreet; /* a release runs: progress shows no numbers */

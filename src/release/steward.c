@@ -10,25 +10,30 @@
 #include "release/release.h"
 #include "release/release_int.h"
 
+enum { STAYING = 8 }; /* idle children */
+
 struct steward {
     const struct prepared *base;
-    int engine;  /* descriptor; 0: none */
+    int engine;              /* descriptor; 0: none */
+    struct kept_ledger kept; /* in each child */
     void *known; /* shared with all children: fingerprints (validity.h) */
 };
 
 /* --- in the steward ------------------------------------------------------- */
 
-static void keep_engine(void *ctx, struct str request)
+/* False: there is another one, which the children do not know. */
+static bool keep_engine(void *ctx, struct str request)
 {
     struct steward *st = ctx;
     struct err why;
     (void)request;
     if (post_alive(st->engine))
-        return;
+        return true;
     if (st->engine > 0)
         close(st->engine);
     if (engine_start(st->base, &st->engine, &why) != OK)
         st->engine = 0; /* then each worker loads for itself */
+    return false;
 }
 
 static struct child_limits limits(void *ctx, struct str request)
@@ -57,26 +62,37 @@ static enum status answer_question(struct session *s, struct bytes *b,
     return bytes.failed || result_failed(r) ? err_nomem(err) : OK;
 }
 
-/* In a child of its own: nothing is given back, the process ends. */
-static enum status answer(void *ctx, struct str request, int asker,
-                          struct str *out, struct err *err)
+static enum status answer_as(struct session *s, struct steward *st,
+                             struct str request, int asker, struct str *out,
+                             struct err *err)
 {
-    const struct steward *st = ctx;
-    struct session *s = NEW(st->base->schema.arena, struct session);
-    if (!s)
-        return err_nomem(err);
-    mem_init(&s->mem, 0);
-    arena_init(&s->arena, &s->mem);
+    unsigned threads;
     s->opt = st->base->session->opt;
     s->base = st->base;
     s->engine = st->engine;
     s->asker = asker;
     s->detached = true;
+    s->kept = &st->kept;
     s->known = st->known;
-    unsigned threads;
     TRY(session_limits(s, &threads, err));
     struct bytes b = {&s->arena, request, false};
     return answer_question(s, &b, out, err);
+}
+
+/* In a child that answers many: what this question took is given back, but for
+ * the message, which the request's arena takes. */
+static enum status answer(void *ctx, struct arena *a, struct str request,
+                          int asker, struct str *out, struct err *err)
+{
+    struct session *s = NULL;
+    struct str text = {0};
+    TRY(session_new(&s, err));
+    s->arena.wipe = true;
+    enum status r = answer_as(s, ctx, request, asker, &text, err);
+    if (r == OK && !(*out = str_copy(a, text)).p)
+        r = err_nomem(err);
+    session_free(s);
+    return r;
 }
 
 enum status steward_start(const struct prepared *base, int *out,
@@ -87,13 +103,15 @@ enum status steward_start(const struct prepared *base, int *out,
         return err_nomem(err);
     st->base = base;
     st->known = validity_known_new();
+    mem_init(&st->kept.mem, 0);
     struct post_server s = {.name = "dpcount-steward",
                             .ctx = st,
                             .prepare = keep_engine,
                             .limits = limits,
                             .answer = answer,
                             .keep = &st->engine,
-                            .n_keep = 1};
+                            .n_keep = 1,
+                            .staying = STAYING};
     enum status r = post_start(&s, out, err);
     validity_known_free(st->known); /* the steward has it */
     return r;

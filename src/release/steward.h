@@ -1,13 +1,15 @@
 /*
  * The steward: a process that asks for whoever has the data set open. It is
  * forked when the data set is opened, while the program has one thread, and
- * has neither rows nor an open ledger. For each question that is to be
- * released it forks a child, which goes the whole way of release.c; the rows
- * are in the engine (row_engine.h), which the steward starts, and starts again
- * if it is gone.
+ * has neither rows nor an open ledger. A child of it goes the whole way of
+ * release.c; children stay for the next question (post.h), with the ledger
+ * open, for making a process and opening the ledger took most of the time. The
+ * rows are in the engine (row_engine.h), which the steward starts, and starts
+ * again if it is gone. PRIVACY: a child has no private row, only noisy answers,
+ * and the engine's worker, which has, is new for each question.
  *
  *   program      steward      child                  engine      worker
- *   asks ------> forks -----> admits, holds
+ *   asks ------> gives to --> admits, holds
  *   waits                     (keeper) -----------> loads ----> counts, draws
  *   answer <----------------- commits <------------------------ noisy answers
  *

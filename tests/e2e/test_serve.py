@@ -156,6 +156,26 @@ def at_the_same_time(s):
     check(p.stdout.strip() == "4", "a history of one's own", p)
 
 
+def the_smaller_cap(s):
+    """The owner grants more in the ledger: the file's cap holds, and what was paid for is given."""
+    p = s.run("budget", "grant", "--ledger", s.path("state/hospital.ledger"), "--analyst", "cid", "--epsilon", "5")
+    check(p.returncode == 0, "a grant", p)
+    c = psycopg2.connect(s.uri("cid"))
+    c.autocommit = True
+    cur = c.cursor()
+    cur.execute("set dpcount.epsilon = 0.75")
+    cur.execute("select count(*) from pat where id > 100")
+    for sql in ("select count(*) from pat where id > 101", "select count(*), count(*) from pat where id > 102"):
+        try:
+            cur.execute(sql)
+            check(False, "the cap of the file holds", sql)
+        except psycopg2.Error as e:
+            check(e.pgcode == "53400" and "allowed 3" in e.diag.message_detail, "the cap of the file holds", e)
+    cur.execute("select count(*) from pat where id > 100")
+    c.close()
+    check(abs(s.spent("cid") - 2.75) < 1e-9, "and no more was spent", s.spent("cid"))
+
+
 def log_is_discreet(s):
     with open(s.log, encoding="utf-8") as f:
         text = f.read()
@@ -176,6 +196,7 @@ def main():
         spend_off(s)
         with_psycopg2(s)
         at_the_same_time(s)
+        the_smaller_cap(s)
         log_is_discreet(s)
         check(s.stop() == 0, "ends with 0")
         p = s.run("budget", "verify", "--ledger", s.path("state/hospital.ledger"))

@@ -107,6 +107,60 @@ static void copy(const char *from, const char *to)
     close(out);
 }
 
+/* --- one that stays open ----------------------------------------------------
+ */
+
+static enum status same(struct fixture *f)
+{
+    return ledger_reopen(f->l, f->path, NULL, &f->err);
+}
+
+static void put_in_place(struct fixture *f, const char *suffix)
+{
+    char from[160], to[160];
+    snprintf(from, sizeof from, "%s%s", f->path, suffix);
+    snprintf(to, sizeof to, "%s%s", f->other, suffix);
+    copy(from, to);
+    assert_int_equal(rename(to, from), 0);
+}
+
+/* What could have changed between two questions is looked at again. */
+static void stays_open(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    sqlite3_stmt *st = NULL;
+    start(&f, false);
+    for (int i = 0; i < 3; i++) {
+        charge(&f);
+        assert_int_equal(same(&f), OK);
+    }
+    size_t n = f.l->n_kept;
+    charge(&f);
+    assert_int_equal(f.l->n_kept, n); /* each statement once */
+
+    assert_int_equal(db_prepare(f.l, "SELECT 1", &st, &f.err), OK);
+    assert_int_equal(same(&f), E_LEDGER); /* somebody has not done with it */
+    db_done(f.l, st);
+    assert_int_equal(same(&f), OK);
+
+    assert_int_equal(link(f.path, f.other), 0);
+    assert_int_equal(same(&f), E_LEDGER);
+    assert_int_equal(unlink(f.other), 0);
+    assert_int_equal(ledger_reopen(f.l, f.path,
+                                   &(struct ledger_access){.anchor = f.anchor},
+                                   &f.err),
+                     E_LEDGER);
+    put_in_place(&f, "-wal"); /* the same, but the old one is not seen */
+    assert_int_equal(same(&f), E_LEDGER);
+    reopen(&f, false);
+    put_in_place(&f, "");
+    assert_int_equal(same(&f), E_MOVED);
+    ledger_close(f.l);
+    f.l = NULL;
+    stop(&f);
+}
+
 /* --- the file ---------------------------------------------------------------
  */
 
@@ -520,6 +574,7 @@ static void of_version_0_1(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stays_open),
         cmocka_unit_test(links_and_rights),
         cmocka_unit_test(copies),
         cmocka_unit_test(reading_changes_nothing),
