@@ -202,8 +202,10 @@ static enum status answer_many(void *ctx, struct str *out, struct err *err)
     for (int i = 0; i < HELPER_ANSWERS && take(x->asker, &asker); i++) {
         if (asker < 0)
             continue;
+        prctl(PR_SET_NAME, x->server->name);
         answer_one(x->server, asker);
         close(asker);
+        prctl(PR_SET_NAME, "dpcount-idle"); /* whatever its processors are */
         if (!give(x->asker, -1))
             break;
     }
@@ -256,6 +258,7 @@ static bool hand_over(struct helper *h, int asker)
 static void serve_staying(const struct post_server *s, struct helpers *all,
                           int asker)
 {
+    work_where(asker);
     if (s->prepare && !s->prepare(s->ctx, (struct str){0}))
         forget_helpers(all);
     for (size_t i = all->n; i-- > 0;) {
