@@ -209,6 +209,7 @@ void front_parameter_status(struct front *f, const char *name,
 /* --- front_settings.c -------------------------------------------------------
  */
 void settings_init(struct front *f);
+bool setting_exists(const char *name); /* exactly so */
 const char *setting_value(const struct front *f, const char *name);
 bool setting_on(const struct front *f, const char *name);
 bool setting_put(struct front *f, const char *name, const char *value,

@@ -1,5 +1,4 @@
 /* Errors and notices of a front, with SQLSTATE and position. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,20 +58,26 @@ static const char *state_of(const char *code, const char *message,
 }
 
 /* The program's options are settings here: --error-budget is
- * dpcount.error_budget. */
+ * dpcount.error_budget. Those of the owner's commands stay what they are. */
 static void in_our_words(const char *from, char *out, size_t size)
 {
     size_t n = 0;
-    while (*from && n + 10 < size) {
-        if (strncmp(from, "--", 2) || !islower((unsigned char)from[2])) {
+    char name[64];
+    while (*from && n + sizeof name < size) {
+        size_t k = strncmp(from, "--", 2)
+                       ? 0
+                       : strspn(from + 2, "abcdefghijklmnopqrstuvwxyz-");
+        int wrote =
+            snprintf(name, sizeof name, "dpcount.%.*s", (int)k, from + 2);
+        for (char *p = name; *p; p++)
+            *p = *p == '-' ? '_' : *p;
+        if (!k || wrote >= (int)sizeof name || !setting_exists(name)) {
             out[n++] = *from++;
             continue;
         }
-        n += (size_t)snprintf(out + n, size - n, "dpcount.");
-        for (from += 2;
-             (islower((unsigned char)*from) || *from == '-') && n + 1 < size;
-             from++)
-            out[n++] = *from == '-' ? '_' : *from;
+        memcpy(out + n, name, (size_t)wrote);
+        n += (size_t)wrote;
+        from += 2 + k;
     }
     out[n] = 0;
 }

@@ -113,6 +113,14 @@ void settings_init(struct front *f)
         start_with(f, "dpcount.spend", "off");
 }
 
+bool setting_exists(const char *name)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (!strcmp(known[i].name, name))
+            return true;
+    return false;
+}
+
 const char *setting_value(const struct front *f, const char *name)
 {
     const struct front_setting *s = find(f, name);

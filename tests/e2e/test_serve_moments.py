@@ -143,6 +143,7 @@ def locked(s):
     # twice the moment was seen once on a busy machine; why is not known
     check(2 * PACE - 0.01 <= a.took < 4 * PACE + SLACK, "no rung is left: it ends at the moment", a.took, a.code, a.text)
     check(a.code == "55000", "locked", a.code, a.text)
+    check("dpcount budget show --owner" in a.text, "the owner's command is named as it is", a.text)
     check(abs(s.spent("ann") - spent - 0.5) < 1e-9, "and charged", s.spent("ann"), spent)
     b = ask(s, "bob", "select count(*) from pat where id < 18")
     check(b.code == "55000" and b.text.split("\n")[0] == a.text.split("\n")[0], "for everybody", b.code, b.text, a.text)
