@@ -223,6 +223,20 @@ static bool hand_over(struct auth *a, struct client *c, struct auth_peer *desk,
     return true;
 }
 
+/* That it is no stranger any more. */
+static void tell_listener(struct auth *a, const struct client *c)
+{
+    for (size_t i = 0; i < a->n_peers; i++) {
+        struct auth_peer *p = &a->peers[i];
+        if (p->desk || p->web || p->ipc.closed)
+            continue;
+        ipc_begin(&p->ipc, IPC_KNOWN);
+        wire_put32(&p->ipc.out, c->pid);
+        ipc_end(&p->ipc);
+        ipc_flush(&p->ipc);
+    }
+}
+
 static void signed_in(struct auth *a, struct client *c,
                       const struct conf_person *p, const char *final)
 {
@@ -246,6 +260,7 @@ static void signed_in(struct auth *a, struct client *c,
         return;
     }
     c->state = CLIENT_SIGNED;
+    tell_listener(a, c);
     proc_log("signed-in", "#session", (int64_t)c->session, "analyst", c->user,
              "dataset", d->name, "address", c->address, "application",
              c->application, NULL);
@@ -274,6 +289,19 @@ static bool peer_fits(const struct client *c, const struct conf_person *p)
     return false;
 }
 
+/* False: nobody has it, and it is made up. Both are done for every name, so
+ * that the time does not tell which it was. */
+static bool verifier_of(const struct auth *a, const char *user,
+                        const struct conf_person *p, struct scram_verifier *out)
+{
+    struct scram_verifier mock;
+    scram_verifier_mock(user, a->secret, &mock);
+    bool exists = passwords_find(a->conf, p, out);
+    if (!exists)
+        *out = mock;
+    return exists;
+}
+
 static void copy_text(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
@@ -297,9 +325,7 @@ static void hello(struct auth *a, struct client *c, struct wire_in *in)
         return;
     }
     c->scram = (struct scram){0};
-    c->scram.exists = p && passwords_find(a->conf, p, &c->scram.verifier);
-    if (!c->scram.exists)
-        scram_verifier_mock(c->user, a->secret, &c->scram.verifier);
+    c->scram.exists = verifier_of(a, c->user, p, &c->scram.verifier);
     if (tls && a->n_certificate)
         c->scram.binding =
             (struct scram_binding){a->certificate, a->n_certificate};
@@ -384,9 +410,7 @@ static void web_login(struct auth *a, struct client *c, const char *user,
     struct scram_verifier v;
     char token[WEB_TOKEN + 1];
     copy_text(c->user, sizeof c->user, user);
-    bool exists = p && passwords_find(a->conf, p, &v);
-    if (!exists)
-        scram_verifier_mock(c->user, a->secret, &v);
+    bool exists = verifier_of(a, c->user, p, &v);
     bool fits = scram_password_fits(&v, password) && exists;
     bool no = blocked(a, c);
     if (fits && !no && web_session_new(user, once ? c->pid : 0, token)) {
@@ -593,6 +617,8 @@ static void peer_ready(struct auth *a, struct auth_peer *p)
     while (ipc_next(&p->ipc, &type, &in))
         if (type == IPC_CLIENT && !p->desk)
             add_client(a, p, &in);
+    if (ipc_waits(&p->ipc))
+        ipc_flush(&p->ipc);
 }
 
 static void client_ready(struct auth *a, struct client *c)
@@ -616,7 +642,8 @@ static size_t collect(struct auth *a, struct pollfd *p)
     for (size_t i = 0; i < a->n_peers; i++)
         p[n++] = (struct pollfd){
             .fd = a->peers[i].ipc.closed ? -1 : a->peers[i].ipc.fd,
-            .events = POLLIN};
+            .events =
+                (short)(POLLIN | (ipc_waits(&a->peers[i].ipc) ? POLLOUT : 0))};
     for (size_t i = 0; i < a->n_clients; i++)
         p[n++] = (struct pollfd){
             .fd = a->clients[i]->ipc.fd,

@@ -28,6 +28,8 @@ enum ipc_type {
     IPC_CLIENT = 'c', /* u32 pid, u32 key, u8 local, u32 uid, text address;
                          descriptor: the front's channel */
     IPC_CANCEL = 'x', /* u32 pid, u32 key */
+    /* auth to listener */
+    IPC_KNOWN = 'k', /* u32 pid: that connection has signed in */
     /* front to auth */
     IPC_HELLO = 'h',    /* text user, database, application; u8 tls */
     IPC_FIRST = 'i',    /* text mechanism, message */

@@ -1,4 +1,12 @@
-/* Accepting connections: see listener.h. */
+/*
+ * Accepting connections: see listener.h.
+ *
+ * Of all connections those that have signed in stay. When there are as many as
+ * the configuration allows, a new one takes the place of one that has not: of
+ * the oldest from the same address, or, if there is none, of the oldest. So
+ * who opens hundreds and says nothing pushes out himself, and nobody waits for
+ * the ten seconds that a sign-in may take.
+ */
 #include "serve/listener.h"
 
 #include <arpa/inet.h>
@@ -20,6 +28,16 @@
 #include "serve/proc.h"
 #include "serve/tls.h"
 
+enum { GUESTS_MOST = 12000 };
+
+/* A connection, in the order in which they came. */
+struct guest {
+    pid_t process;
+    uint32_t pid; /* as clients know it */
+    bool known, leaving;
+    char address[64];
+};
+
 struct listener {
     struct conf *conf;
     struct ipc control, auth;
@@ -27,7 +45,8 @@ struct listener {
     struct tls *tls;
     const int *sockets;
     size_t n_sockets;
-    unsigned running;
+    struct guest guests[GUESTS_MOST];
+    size_t n_guests, n_leaving;
     uint32_t next_pid;
 };
 
@@ -83,26 +102,6 @@ static _Noreturn void become_front(struct listener *l, struct front_client *c,
     front_run(c);
 }
 
-static void start_front(struct listener *l, int fd)
-{
-    struct front_client c = {.pid = ++l->next_pid & 0x7fffffff};
-    int ends[2], one = 1;
-    describe(fd, &c);
-    if (!c.local)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (!proc_random(&c.key, sizeof c.key) || !ipc_pair(ends))
-        return;
-    pid_t pid = proc_fork("dpcount-front");
-    if (!pid) {
-        close(ends[1]);
-        become_front(l, &c, fd, ends[0]);
-    }
-    close(ends[0]);
-    if (pid < 0 || !introduce(l, &c, ends[1]))
-        return;
-    l->running++;
-}
-
 static void too_many(int fd)
 {
     struct wire_out out;
@@ -116,14 +115,77 @@ static void too_many(int fd)
     wire_out_fini(&out);
 }
 
+static void add_guest(struct listener *l, pid_t process,
+                      const struct front_client *c)
+{
+    struct guest *g = &l->guests[l->n_guests++];
+    *g = (struct guest){.process = process, .pid = c->pid};
+    memcpy(g->address, c->address, sizeof g->address);
+}
+
+/* Makes room for one from there; false: all have signed in. */
+static bool push_out(struct listener *l, const char *address)
+{
+    struct guest *found = NULL;
+    for (size_t i = 0; i < l->n_guests; i++) {
+        struct guest *g = &l->guests[i];
+        if (g->known || g->leaving)
+            continue;
+        bool same = !strcmp(g->address, address);
+        if (!found || same)
+            found = g;
+        if (same)
+            break;
+    }
+    if (!found)
+        return false;
+    kill(found->process, SIGKILL);
+    found->leaving = true;
+    l->n_leaving++;
+    return true;
+}
+
+static bool has_room(struct listener *l, const char *address)
+{
+    if (l->n_guests == GUESTS_MOST)
+        return false;
+    return l->n_guests - l->n_leaving < l->conf->connections ||
+           push_out(l, address);
+}
+
+static void start_front(struct listener *l, int fd)
+{
+    struct front_client c = {.pid = ++l->next_pid & 0x7fffffff};
+    int ends[2], one = 1;
+    describe(fd, &c);
+    if (!has_room(l, c.address)) {
+        too_many(fd);
+        return;
+    }
+    if (!c.local)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (!proc_random(&c.key, sizeof c.key) || !ipc_pair(ends))
+        return;
+    pid_t pid = proc_fork("dpcount-front");
+    if (!pid) {
+        close(ends[1]);
+        become_front(l, &c, fd, ends[0]);
+    }
+    close(ends[0]);
+    if (pid < 0)
+        close(ends[1]);
+    else
+        add_guest(l, pid, &c);
+    if (pid > 0 && !introduce(l, &c, ends[1]))
+        kill(pid, SIGKILL);
+}
+
 static void accept_one(struct listener *l, int socket)
 {
     int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    if (l->running >= l->conf->connections)
-        too_many(fd);
-    else if (l->has_auth && !l->auth.closed)
+    if (l->has_auth && !l->auth.closed)
         start_front(l, fd);
     close(fd);
 }
@@ -181,14 +243,44 @@ static void control(struct listener *l)
     }
 }
 
+/* Their order stays. */
+static bool remove_guest(struct listener *l, pid_t process)
+{
+    size_t i = 0;
+    while (i < l->n_guests && l->guests[i].process != process)
+        i++;
+    if (i == l->n_guests)
+        return false;
+    bool leaving = l->guests[i].leaving;
+    l->n_leaving -= leaving;
+    l->n_guests--;
+    memmove(&l->guests[i], &l->guests[i + 1],
+            (l->n_guests - i) * sizeof l->guests[i]);
+    return leaving;
+}
+
 static void reap(struct listener *l)
 {
     int status;
-    while (waitpid(-1, &status, WNOHANG) > 0) {
-        l->running -= l->running > 0;
-        if (WIFSIGNALED(status))
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        bool pushed = remove_guest(l, pid);
+        if (WIFSIGNALED(status) && !pushed)
             proc_log("front-killed", "#signal", (int64_t)WTERMSIG(status),
                      NULL);
+    }
+}
+
+/* Who has signed in. */
+static void hear_auth(struct listener *l)
+{
+    char type;
+    struct wire_in in;
+    ipc_fill(&l->auth);
+    while (ipc_next(&l->auth, &type, &in)) {
+        uint32_t pid = type == IPC_KNOWN ? wire_get32(&in) : 0;
+        for (size_t i = 0; pid && i < l->n_guests; i++)
+            l->guests[i].known |= l->guests[i].pid == pid;
     }
 }
 
@@ -196,18 +288,23 @@ static void serve_once(struct listener *l, struct pollfd *p)
 {
     size_t n = 0;
     p[n++] = (struct pollfd){.fd = l->control.fd, .events = POLLIN};
+    p[n++] =
+        (struct pollfd){.fd = l->has_auth && !l->auth.closed ? l->auth.fd : -1,
+                        .events = POLLIN};
     for (size_t i = 0; i < l->n_sockets; i++)
         p[n++] = (struct pollfd){.fd = l->draining ? -1 : l->sockets[i],
                                  .events = POLLIN};
     int got = poll(p, (nfds_t)n, 200);
     reap(l);
-    if (l->draining && !l->running)
+    if (l->draining && !l->n_guests)
         _exit(0);
     if (got <= 0)
         return;
-    for (size_t i = 1; i < n; i++)
+    if (p[1].revents)
+        hear_auth(l);
+    for (size_t i = 2; i < n; i++)
         if (p[i].revents)
-            accept_one(l, l->sockets[i - 1]);
+            accept_one(l, l->sockets[i - 2]);
     if (p[0].revents)
         control(l);
 }
@@ -221,7 +318,7 @@ _Noreturn void listener_run(struct conf *c, const int *sockets, size_t n,
                             int fd)
 {
     static struct listener l;
-    struct pollfd *p = calloc(n + 1, sizeof *p);
+    struct pollfd *p = calloc(n + 2, sizeof *p);
     struct sigaction act = {.sa_handler = on_child};
     l = (struct listener){.conf = c, .sockets = sockets, .n_sockets = n};
     ipc_init(&l.control, fd, CONF_FILE_MOST + 4096);

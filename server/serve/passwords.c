@@ -44,28 +44,46 @@ static FILE *open_stored(const struct conf *c)
     return fdopen(fd, "r");
 }
 
+/* Every line is read as if it were the one. */
 static bool find_stored(const struct conf *c, const struct conf_person *p,
                         struct scram_verifier *out)
 {
     char line[LINE], *name, *old, *verifier;
+    struct scram_verifier one;
     bool found = false;
     FILE *f = open_stored(c);
-    while (f && fgets(line, sizeof line, f))
-        if (split(line, &name, &old, &verifier) && !strcmp(name, p->name) &&
-            !strcmp(old, replaced(p)))
-            found = scram_verifier_read(verifier, out);
+    while (f && fgets(line, sizeof line, f)) {
+        if (!split(line, &name, &old, &verifier) ||
+            !scram_verifier_read(verifier, &one) || strcmp(name, p->name) ||
+            strcmp(old, replaced(p)))
+            continue;
+        *out = one;
+        found = true;
+    }
+    explicit_bzero(&one, sizeof one);
     explicit_bzero(line, sizeof line);
     if (f)
         fclose(f);
     return found;
 }
 
+/* Read where there is none. */
+static const char nobodys[] =
+    "SCRAM-SHA-256$4096:AAAAAAAAAAAAAAAAAAAAAA==$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    "AAAAAAAAAAAAA=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+
 bool passwords_find(const struct conf *c, const struct conf_person *p,
                     struct scram_verifier *out)
 {
-    if (find_stored(c, p, out))
-        return true;
-    return p->password && scram_verifier_read(p->password, out);
+    static const struct conf_person nobody = {.name = ""};
+    struct scram_verifier own;
+    bool has = p && p->password;
+    bool good = scram_verifier_read(has ? p->password : nobodys, &own) && has;
+    bool stored = find_stored(c, p ? p : &nobody, out);
+    if (good && !stored)
+        *out = own;
+    explicit_bzero(&own, sizeof own);
+    return p && (stored || good);
 }
 
 /* --- storing ----------------------------------------------------------------

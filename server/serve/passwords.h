@@ -9,7 +9,8 @@
 #include "serve/conf.h"
 #include "wire/scram.h"
 
-/* What the person signs in with. False: with no password. */
+/* What the person signs in with. False: with no password, or `p` is NULL, for a
+ * name that nobody has: the same is done then, so that it takes as long. */
 bool passwords_find(const struct conf *c, const struct conf_person *p,
                     struct scram_verifier *out);
 /* Stores one, durably, by renaming. */
