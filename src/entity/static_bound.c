@@ -410,6 +410,9 @@ static void print_promise(struct sb *b, struct sb *words,
     sb_printf(words, "%sk rows of %.*s for one %.*s",
               words->n ? " and " : "at most ", PSTR(t->name),
               PSTR(s->tables.p[p->edge->table].name));
+    for (size_t i = 0; owner_edge_has_twin(t, p->edge) && i < p->edge->n; i++)
+        sb_printf(words, "%s%.*s", i ? ", " : " through ",
+                  PSTR(t->cols[p->edge->via[i]].name));
 }
 
 static enum status try_set(struct advising *x, uint32_t set, bool *good)

@@ -38,6 +38,8 @@ const struct degree *owner_edge_key(const struct schema *s,
 uint32_t owner_path_entity(const struct schema *s, uint32_t table,
                            const struct owner_path *p);
 
+/* Does the table lead to the same one by another edge, too? */
+bool owner_edge_has_twin(const struct table *t, const struct owner_edge *e);
 /* "customer", "customer by orders", "node through src" */
 void owner_path_print(struct sb *b, const struct schema *s, uint32_t table,
                       size_t path);

@@ -102,6 +102,19 @@ for schema, policy, status, words, line in CASES:
     check(words in e["message"], policy, e["message"])
     check(not line or e.get("line") == line, policy, f"line {e.get('line')} for {line}: {e['message']}")
 
+# two ways to one entity are told apart by the columns where they part
+write("s.sql", "CREATE TABLE person (id INTEGER PRIMARY KEY); CREATE TABLE ward (w INTEGER PRIMARY KEY);"
+      "CREATE TABLE visit (v INTEGER PRIMARY KEY, p INTEGER REFERENCES person(id), doc INTEGER REFERENCES person(id), w INTEGER REFERENCES ward(w), x INTEGER);"
+      "CREATE TABLE finding (f INTEGER PRIMARY KEY, v INTEGER REFERENCES visit(v));")
+write("p.yaml", "entities: [person]\ntables:\n  ward: {privacy: public}\n  visit: {owned_by: [{via: [p], table: person}, {via: [doc], table: person}], not_owned: [w, x]}\n"
+      "  finding: {owned_by: [{via: [v], table: visit}]}\n")
+r = run("analyze", "--schema", "s.sql", "--policy", "p.yaml", "SELECT COUNT(*) FROM visit")
+for words in ("visit: of one person through p and of one person through doc\n", "visit mentions a x; how often",
+              "finding: of one person by visit through p and of one person by visit through doc\n",
+              "at most k rows of visit for one person through p and k rows of visit for one person through doc would bound it by 2*k"):
+    check(words in r.stdout, "ways", r.stdout + r.stderr)
+check("ward is mentioned" not in r.stdout and "mentions a w;" not in r.stdout, "public rows need no protection", r.stdout)
+
 # more than 16 paths: five levels of two edges each
 levels = "".join(f"CREATE TABLE t{i} (id INTEGER PRIMARY KEY, x INTEGER, y INTEGER);" for i in range(6))
 write("s.sql", levels)
