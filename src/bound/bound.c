@@ -3,12 +3,12 @@
  * upper bounds, lower bounds, advice, words.
  */
 #include "bound/bound.h"
-#include "witness/lower.h"
+#include "bound/lower_ways.h"
 #include "bound/upper.h"
 #include "bound/advice.h"
 #include "bound/bound_explain.h"
 
-enum { FAMILY = 16, WIDE = 8 /* atoms */, FEW = 2 /* tables */ };
+enum { WIDE = 8 /* atoms */, FEW = 2 /* tables */ };
 enum { CHECK_STEPS = 20000000, WIDE_STEPS = 400000 };
 enum { DEFAULT_WORK = 100000000, LOWER_WORK = 3000000, WIDE_WORK = 600000 };
 enum { ADVICE_WORK = 3000000 };
@@ -125,28 +125,10 @@ static struct lower_budget lower_budget(const struct analysis *s)
     for (size_t i = 0; i < b->n_relations; i++)
         all.tables += b->relations[i].is_private && b->relations[i].upper > 0;
     bool wide = s->q->n_atoms > WIDE && all.tables > FEW;
-    if (s->opt->witness_n <= FAMILY && wide)
+    if (s->opt->witness_n <= BOUND_FAMILY && wide)
         all.check_steps = WIDE_STEPS;
     all.work = s->opt->work ? s->opt->work : wide ? WIDE_WORK : 2 * LOWER_WORK;
     return all;
-}
-
-static enum status lower_ways(struct analysis *s, struct witness_search *l,
-                              bool *unbounded, struct err *err)
-{
-    if (l->target == U128_INF)
-        TRY(witness_pump(l, s->opt->witness_n, unbounded, err));
-    if (*unbounded)
-        return OK;
-    u128 enough = s->opt->witness_n > FAMILY ? s->opt->witness_n : FAMILY;
-    if (l->target == U128_INF)
-        l->target = enough;
-    TRY(witness_glue(l, err));
-    if (l->best < l->target)
-        TRY(witness_blowup(l, err));
-    if (l->best < l->target)
-        TRY(witness_search(l, err));
-    return l->best == 0 ? witness_canonical(l, err) : OK;
 }
 
 static enum status lower_of(struct analysis *s, struct bound_relation *r,
@@ -174,7 +156,7 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
                                  .target = r->upper};
     *unbounded = false;
     TRY(kinds_make(s->a, s->up.t, &l->kinds, err));
-    TRY(lower_ways(s, l, unbounded, err));
+    TRY(bound_lower_ways(l, s->opt->witness_n, unbounded, err));
     all->check_steps -= steps - l->check_steps;
     all->work -= given - work.left;
     all->canonical -= all->canonical / all->tables - canonical.left;

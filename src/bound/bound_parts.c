@@ -11,7 +11,7 @@
  */
 #include "bound/bound.h"
 #include "bound/path_fold.h"
-#include "bound/upper.h"
+#include "bound/lower_ways.h"
 
 enum { PARTS_WORK = 20000000 };
 
@@ -21,6 +21,7 @@ struct bound_parts {
     const struct cq *root;
     struct work work;
     struct bound *out;
+    VEC(struct part_upper) uppers; /* where witnesses are looked for */
 };
 
 /* *gone: atoms that were left out. */
@@ -77,11 +78,17 @@ static enum status bound_part(struct bound_parts *s, struct tree_part *p,
                  bound_is_fragile(p->path, p->own);
     t->plain = true;
     TRY(tab_chase(s->a, t, err));
-    TRY(upper_make_own(s->a, t, bound_own_atoms(t, raw, gone), &s->work, &up,
-                       err));
-    if (!up.t->unsat)
-        add_part(s, p, &up);
-    return OK;
+    aset own = bound_own_atoms(t, raw, gone);
+    TRY(upper_make_own(s->a, t, own, &s->work, &up, err));
+    if (up.t->unsat)
+        return OK;
+    add_part(s, p, &up);
+    struct part_upper u = {.path = p->path,
+                           .branch = p->branch,
+                           .node = p->node,
+                           .own = own,
+                           .up = up};
+    return VEC_PUSH(s->a, &s->uppers, u) ? OK : err_nomem(err);
 }
 
 static enum status list_relations(struct bound_parts *s, struct err *err)
@@ -278,5 +285,7 @@ enum status bound_tree(struct arena *a, const struct ctree *t,
     out->full = cq_is_full(chased);
     out->n_free = vset_count(cq_free(root));
     out->gave_up = s.work.exhausted;
+    if (opt->want_lower)
+        TRY(bound_tree_lower(a, t, s.uppers.p, s.uppers.n, opt, out, err));
     return opt->want_words ? explain(&s, err) : OK;
 }

@@ -567,6 +567,26 @@ static enum status check_weight(const struct cq *q, struct err *err)
     return E_TYPE;
 }
 
+/* x IS NULL where x cannot be: of an outer join the rows with partners, when
+ * those without are asked for. */
+static bool is_impossible(const struct cq *q, const struct expr *e)
+{
+    if (e->op == X_AND)
+        for (uint32_t i = 0; i < e->n_args; i++)
+            if (is_impossible(q, e->args[i]))
+                return true;
+    return e->op == X_ISNULL && e->args[0]->op == X_VAR &&
+           cq_var_nonnull(q, e->args[0]->var);
+}
+
+static bool has_impossible_pred(const struct cq *q)
+{
+    for (uint32_t i = 0; i < q->n_preds; i++)
+        if (is_impossible(q, q->preds[i].e))
+            return true;
+    return false;
+}
+
 enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
 {
     struct finish f = {.b = b, .err = err};
@@ -591,7 +611,7 @@ enum status cq_finish(struct cq_builder *b, struct cq **out, struct err *err)
     TRY(finish_calcs(&f, moved));
     TRY(check_safe(&f));
     TRY(finish_consts(&f));
-    f.q->unsat = b->unsat;
+    f.q->unsat = b->unsat || has_impossible_pred(f.q);
     TRY(check_weight(f.q, err));
     cq_weight_tighten(f.q);
     if (cq_check(f.q))

@@ -5,8 +5,7 @@
  * query only has to be satisfiable. Steps are limited; beyond the limit the
  * witness is not confirmed.
  */
-#include "witness/checker.h"
-#include "base/map.h"
+#include "witness/checker_rules.h"
 
 struct counter {
     struct arena *a;
@@ -20,118 +19,15 @@ struct counter {
     uint64_t steps;
     bool tired, nomem;
     struct map answers;
+    bool *is_bag; /* by table */
 };
 
-/* --- constraints ---------------------------------------------------------- */
-
-static bool add_values(struct sb *b, const struct checker_row *row,
-                       const uint32_t *cols, size_t n)
+static bool find_bags(struct counter *c)
 {
-    for (size_t i = 0; i < n; i++) {
-        value_print(b, &row->vals[cols ? cols[i] : i]);
-        sb_char(b, '\n');
-    }
-    return !b->failed;
-}
-
-static bool table_is_bag(const struct cq *q, uint32_t table)
-{
-    for (uint32_t i = 0; i < q->n_atoms; i++)
-        if (q->atoms[i].table == table && q->atoms[i].rowid >= 0)
-            return true;
-    return false;
-}
-
-static bool any_null(const struct checker_row *row, const uint32_t *cols,
-                     size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (row->vals[cols[i]].is_null)
-            return true;
-    return false;
-}
-
-/* Counts, for every value of x, the different y that go with it. A key or a
- * bound on rows counts rows, duplicates included; a row with a NULL in x is
- * not constrained. */
-static bool degree_holds(struct counter *c, uint32_t table,
-                         const struct degree *d)
-{
-    struct map per_x, seen;
-    bool rows = degree_counts_rows(d);
-    map_init(&per_x, c->a);
-    map_init(&seen, c->a);
-    for (size_t r = 0; r < c->n_rows; r++) {
-        struct sb x, xy;
-        bool is_new;
-        if (r == c->without || c->rows[r].table != table ||
-            any_null(&c->rows[r], d->x, d->n_x))
-            continue;
-        sb_init(&x, c->a);
-        sb_init(&xy, c->a);
-        sb_printf(&xy, "%zu\n", rows ? r : 0);
-        sb_cstr(&x, "x");
-        c->nomem |= !add_values(&x, &c->rows[r], d->x, d->n_x) ||
-                    !add_values(&xy, &c->rows[r], d->x, d->n_x) ||
-                    !add_values(&xy, &c->rows[r], d->y, d->n_y);
-        uint64_t *n = c->nomem ? NULL : map_put(&per_x, sb_view(&x), 0, NULL);
-        if (!n || !map_put(&seen, sb_view(&xy), 1, &is_new)) {
-            c->nomem = true;
-            return false;
-        }
-        if (is_new && ++*n > d->k)
-            return false;
-    }
-    return true;
-}
-
-/* Tables that are not read as bags are sets. */
-static bool rows_differ(struct counter *c, uint32_t table)
-{
-    struct map seen;
-    map_init(&seen, c->a);
-    for (size_t r = 0; r < c->n_rows; r++) {
-        struct sb b;
-        bool is_new;
-        if (r == c->without || c->rows[r].table != table)
-            continue;
-        sb_init(&b, c->a);
-        sb_cstr(&b, "r");
-        if (!add_values(&b, &c->rows[r], NULL, c->rows[r].n_vals) ||
-            !map_put(&seen, sb_view(&b), 1, &is_new)) {
-            c->nomem = true;
-            return false;
-        }
-        if (!is_new)
-            return false;
-    }
-    return true;
-}
-
-static bool nulls_hold(const struct counter *c, const struct checker_row *row)
-{
-    const struct table *t = &c->q->schema->tables.p[row->table];
-    for (size_t i = 0; i < row->n_vals; i++)
-        if (row->vals[i].is_null && t->cols[i].not_null)
-            return false;
-    return true;
-}
-
-static bool constraints_hold(struct counter *c)
-{
-    const struct schema *s = c->q->schema;
-    for (uint32_t i = 0; i < s->tables.n; i++) {
-        const struct table *t = &s->tables.p[i];
-        if (!table_is_bag(c->q, i) && !rows_differ(c, i))
-            return false;
-        for (size_t j = 0; j < t->degrees.n; j++)
-            if (!degree_holds(c, i, &t->degrees.p[j]))
-                return false;
-    }
-    for (size_t r = 0; r < c->n_rows; r++)
-        if (!nulls_hold(c, &c->rows[r]))
-            return false;
-    return true;
+    c->is_bag = NEWS(c->a, bool, c->q->schema->tables.n + 1);
+    for (uint32_t i = 0; c->is_bag && i < c->q->n_atoms; i++)
+        c->is_bag[c->q->atoms[i].table] |= c->q->atoms[i].rowid >= 0;
+    return c->is_bag;
 }
 
 /* --- matching ------------------------------------------------------------- */
@@ -141,12 +37,6 @@ static const struct value *term_value(const struct counter *c, struct term t)
     if (t.kind == TERM_CONST)
         return &c->q->consts[t.id];
     return t.kind == TERM_VAR && c->has[t.id] ? &c->val[t.id] : NULL;
-}
-
-static bool matches(const struct value *a, const struct value *b)
-{
-    return !a->is_null && !b->is_null && type_comparable(a->type, b->type) &&
-           value_eq(a, b);
 }
 
 /* False: the row does not fit; *set gets the variables given a value. */
@@ -160,7 +50,7 @@ static bool take_row(struct counter *c, const struct atom *at, size_t r,
         if (at->args[j].kind == TERM_ANY)
             continue;
         if (want) {
-            if (!matches(want, &row->vals[j]))
+            if (!checker_equal(want, &row->vals[j]))
                 return false;
             continue;
         }
@@ -192,10 +82,7 @@ static bool cmp_passes(const struct counter *c, const struct cmp *p)
     const struct value *l = term_value(c, p->l), *r = term_value(c, p->r);
     if (!l || !r)
         return true;
-    if (l->is_null || r->is_null || !type_comparable(l->type, r->type))
-        return false;
-    int o = value_cmp(l, r);
-    return p->op == CMP_NE ? o != 0 : p->op == CMP_LT ? o < 0 : o <= 0;
+    return checker_compare(p->op, l, r);
 }
 
 static bool cmps_pass(const struct counter *c)
@@ -223,7 +110,7 @@ static bool rest_passes(struct counter *c, vset *set)
         const struct calc *k = &c->q->calcs[i];
         if (!eval(c, k->e, &v))
             return false;
-        if (c->has[k->var] && !matches(&v, &c->val[k->var]))
+        if (c->has[k->var] && !checker_equal(&v, &c->val[k->var]))
             return false;
         if (!c->has[k->var]) {
             if (c->q->vars[k->var].nonnull && v.is_null)
@@ -326,7 +213,12 @@ static bool count(struct counter *c, size_t without, u128 *out)
 {
     c->without = without;
     map_init(&c->answers, c->a);
-    if (!constraints_hold(c))
+    struct checker_data d = {.schema = c->q->schema,
+                             .rows = c->rows,
+                             .n_rows = c->n_rows,
+                             .without = without,
+                             .is_bag = c->is_bag};
+    if (!checker_constraints_hold(c->a, &d, &c->nomem))
         return false;
     if (!c->q->unsat)
         try_atoms(c, 0);
@@ -352,9 +244,10 @@ enum status checker_run(struct arena *a, const struct cq *q,
     c->rows = rows;
     c->n_rows = n_rows;
     c->steps = steps;
+    c->nomem = !find_bags(c);
     choose_order(c);
-    out->holds =
-        count(c, n_rows, &out->after) && count(c, insert, &out->before);
+    out->holds = !c->nomem && count(c, n_rows, &out->after) &&
+                 count(c, insert, &out->before);
     out->steps = steps - c->steps;
     bool nomem = c->nomem;
     arena_fini(&scratch);

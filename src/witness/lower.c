@@ -105,11 +105,17 @@ enum status witness_offer(struct witness_search *l, const struct witness_db *d,
         return err_nomem(err);
     for (uint32_t r = 0; r < n; r++)
         TRY(row_values(l, d, &rows[r], r, err));
-    TRY(checker_run(l->a, l->q, rows, n, d->b, l->check_steps, &c, err));
+    TRY(l->tree
+            ? checker_run_tree(l->a, l->tree, rows, n, d->b, l->check_steps, &c,
+                               err)
+            : checker_run(l->a, l->q, rows, n, d->b, l->check_steps, &c, err));
     l->check_steps -= c.steps;
-    if (!c.holds || c.after <= c.before || c.after - c.before <= l->best)
+    u128 change = c.after > c.before   ? c.after - c.before
+                  : l->tree && c.holds ? c.before - c.after
+                                       : 0;
+    if (!c.holds || change <= l->best)
         return OK;
-    l->best = c.after - c.before;
+    l->best = change;
     return write_witness(l, rows, n, d->b, &c, err);
 }
 
@@ -160,11 +166,17 @@ static bool try_paid(struct witness_search *l)
     return true;
 }
 
+/* Any change will do; of a sum the weights are tried as well. */
+static bool wants_more(const struct witness_search *l)
+{
+    return l->best == 0 || (l->q->weight.on && l->best < l->target);
+}
+
 enum status witness_canonical(struct witness_search *l, struct err *err)
 {
     const struct tab *t = l->t;
     for (int tries = 0; tries < CANONICAL_TRIES; tries++)
-        for (uint32_t i = 0; i < t->n_atoms && l->best == 0; i++) {
+        for (uint32_t i = 0; i < t->n_atoms && wants_more(l); i++) {
             struct glue gl;
             struct witness_db d;
             bool ok;
@@ -180,6 +192,89 @@ enum status witness_canonical(struct witness_search *l, struct err *err)
             if (ok)
                 TRY(witness_offer(l, &d, err));
         }
+    return OK;
+}
+
+/* --- copies of a part ----------------------------------------------------- */
+
+/* Values of the query's elements; again: of those in `own` alone new ones. */
+static enum status copy_values(struct witness_search *l, struct witness_db *d,
+                               const bool *alone, bool again, uint32_t *to,
+                               bool *ok, struct err *err)
+{
+    const struct tab *t = l->t;
+    for (uint32_t e = 0; e < t->n_el && *ok; e++) {
+        bool is_const = t->flag[e] & EL_CONST;
+        if (again && (is_const || !alone[e]))
+            continue;
+        to[e] = e;
+        if (is_const || tab_find(t, e) != e)
+            continue;
+        TRY(witness_db_fresh(d, &l->kinds, e, &to[e], err));
+        *ok = to[e] != NO_EL;
+    }
+    return OK;
+}
+
+static enum status copy_rows(struct witness_search *l, struct witness_db *d,
+                             aset atoms, const uint32_t *to, uint32_t b,
+                             bool *ok, struct err *err)
+{
+    ASET_EACH (i, atoms) {
+        const struct tab_atom *at = &l->t->atoms[i];
+        uint32_t row[1 + UINT8_MAX], r;
+        *ok = *ok && at->n <= UINT8_MAX;
+        for (uint32_t j = 0; *ok && j < at->n; j++)
+            row[j] = to[at->el[j]];
+        if (*ok)
+            TRY(witness_db_add(d, at->table, row, at->n, &r, err));
+        if (*ok && i == b)
+            d->b = r;
+    }
+    return OK;
+}
+
+static enum status mark_alone(struct witness_search *l, aset own, bool **out,
+                              struct err *err)
+{
+    const struct tab *t = l->t;
+    *out = NEWS(l->a, bool, t->n_el + 1);
+    if (!*out)
+        return err_nomem(err);
+    ASET_EACH (i, own)
+        for (uint32_t j = 0; j < t->atoms[i].n; j++)
+            (*out)[t->atoms[i].el[j]] = true;
+    ASET_EACH (i, aset_first_n(t->n_atoms) & ~own)
+        for (uint32_t j = 0; j < t->atoms[i].n; j++)
+            (*out)[t->atoms[i].el[j]] = false;
+    for (uint32_t i = 0; i < t->n_outs; i++)
+        (*out)[t->outs[i]] = false;
+    return OK;
+}
+
+enum status witness_copies(struct witness_search *l, aset own, uint32_t copies,
+                           struct err *err)
+{
+    bool *alone, ok = true;
+    uint32_t *to = NEWS(l->a, uint32_t, l->t->n_el + 1);
+    if (!to)
+        return err_nomem(err);
+    TRY(mark_alone(l, own, &alone, err));
+    ASET_EACH (b, own) {
+        struct witness_db d;
+        if (l->t->atoms[b].table != l->table || !try_paid(l))
+            continue;
+        TRY(witness_db_init(l->a, l->t, &d, err));
+        ok = true;
+        TRY(copy_values(l, &d, alone, false, to, &ok, err));
+        TRY(copy_rows(l, &d, aset_first_n(l->t->n_atoms), to, b, &ok, err));
+        for (uint32_t c = 0; c < copies && ok; c++) {
+            TRY(copy_values(l, &d, alone, true, to, &ok, err));
+            TRY(copy_rows(l, &d, own, to, NO_ATOM, &ok, err));
+        }
+        if (ok)
+            TRY(witness_offer(l, &d, err));
+    }
     return OK;
 }
 

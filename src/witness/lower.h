@@ -26,6 +26,9 @@ struct kinds {
     uint64_t seed;
     struct value *hints; /* constants of predicates, patterns made plain */
     size_t n_hints;
+    bool has_heavy; /* element `heavy` of a sum: always of the most weight */
+    uint32_t heavy;
+    struct value heaviest;
 };
 
 enum status kinds_make(struct arena *a, const struct tab *phi,
@@ -60,6 +63,9 @@ enum { CANONICAL_WORK = 150000 };
 struct witness_search {
     struct arena *a;
     const struct cq *q;
+    const struct ctree *tree; /* recounted in place of q, of which q is a path;
+                                 NULL: q itself */
+    uint64_t more_copies;     /* of the pump, than the size asked */
     const struct tab *t;      /* the query, normalised */
     const u128 *most;         /* by atom of t: what a row in its part brings */
     struct tab *const *cases; /* structures that cover t; may be none */
@@ -74,7 +80,8 @@ struct witness_search {
     struct witness witness; /* of best, checked */
 };
 
-/* Takes the database as the best one if it is better and the checker agrees. */
+/* Takes the database as the best one if it is better and the checker agrees. Of
+ * a tree the row may add or take away. */
 enum status witness_offer(struct witness_search *l, const struct witness_db *d,
                           struct err *err) WARN_UNUSED;
 /* n answers hang on one row; true: the family grows without limit. */
@@ -84,6 +91,10 @@ enum status witness_pump(struct witness_search *l, uint64_t n, bool *unbounded,
  * that the other ways do not understand. */
 enum status witness_canonical(struct witness_search *l,
                               struct err *err) WARN_UNUSED;
+/* The same with so many more copies of the atoms of `own`, in what they share
+ * with neither the others nor the outputs: for numbers of partners. */
+enum status witness_copies(struct witness_search *l, aset own, uint32_t copies,
+                           struct err *err) WARN_UNUSED;
 enum status witness_glue(struct witness_search *l, struct err *err) WARN_UNUSED;
 enum status witness_blowup(struct witness_search *l,
                            struct err *err) WARN_UNUSED;

@@ -210,7 +210,7 @@ static enum status pump_at(struct witness_search *l, const struct tab *t,
     struct pump_places p;
     if (!in)
         return err_nomem(err);
-    TRY(places_make(l->a, t, n, &p, &ok, err));
+    TRY(places_make(l->a, t, n + l->more_copies, &p, &ok, err));
     for (uint32_t i = 0; i < t->n_atoms && ok && !*unbounded; i++) {
         struct witness_db d;
         bool yes = false;

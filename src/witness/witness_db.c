@@ -105,6 +105,23 @@ static enum status list_hints(struct arena *a, const struct cq *q,
     return OK;
 }
 
+/* The end of the range that weighs most. */
+static enum status weigh_most(struct arena *a, const struct tab *phi,
+                              struct kinds *k, struct err *err)
+{
+    const struct cq_weight *w = &phi->q->weight;
+    struct sb b;
+    if (!w->on || cq_weight_term(phi->q).kind != TERM_VAR)
+        return OK;
+    sb_init(&b, a);
+    cq_weight_print_units(&b, cq_weight_negative(w) ? w->lo : w->hi, w->scale);
+    if (b.failed)
+        return err_nomem(err);
+    k->heavy = tab_find(phi, phi->q->n_consts + cq_weight_term(phi->q).id);
+    k->has_heavy = value_parse_number(a, sb_view(&b), &k->heaviest);
+    return OK;
+}
+
 enum status kinds_make(struct arena *a, const struct tab *phi,
                        struct kinds *out, struct err *err)
 {
@@ -122,6 +139,7 @@ enum status kinds_make(struct arena *a, const struct tab *phi,
             out->of_el[e] = q->vars[phi->var[e]].type;
     while (spread(phi, out->of_el))
         continue;
+    TRY(weigh_most(a, phi, out, err));
     return list_hints(a, q, out, err);
 }
 
@@ -217,12 +235,28 @@ static enum status hinted(struct witness_db *d, struct kinds *k, enum type type,
     return v->s.p ? OK : err_nomem(err);
 }
 
+/* Not a value of its own: rows of equal weight are none the less different. */
+static enum status heavy_value(struct witness_db *d, const struct kinds *k,
+                               uint32_t *out, struct err *err)
+{
+    for (size_t i = 0; i < d->vals.n; i++)
+        if (may_equal(&d->vals.p[i], &k->heaviest) &&
+            value_eq(&d->vals.p[i], &k->heaviest)) {
+            *out = (uint32_t)i;
+            return OK;
+        }
+    *out = (uint32_t)d->vals.n;
+    return VEC_PUSH(d->a, &d->vals, k->heaviest) ? OK : err_nomem(err);
+}
+
 enum status witness_db_fresh(struct witness_db *d, struct kinds *k, uint32_t e,
                              uint32_t *out, struct err *err)
 {
     enum type type = k->of_el[e];
     struct value v;
     *out = NO_EL;
+    if (k->has_heavy && e == k->heavy)
+        return heavy_value(d, k, out, err);
     for (uint64_t n = d->vals.n - d->phi->q->n_consts, tries = 0; tries < 50;
          tries++, n++) {
         bool found;
