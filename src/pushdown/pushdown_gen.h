@@ -75,6 +75,7 @@ struct gen {
     uint32_t place_of[MAX_VARS];
     uint32_t n_places;
     vset outs, exists, boundary; /* of the part, and of the places */
+    bool groups_all; /* rows are grouped even where a key tells them apart */
 };
 
 static inline vset gcmp_vars(const struct gcmp *c)

@@ -293,13 +293,62 @@ static bool rows_single(const struct gen *g, const struct step_bucket *k,
     return false;
 }
 
+static enum status step_rel(struct gen *g, struct step_bucket *k,
+                            enum gen_step step, vset vars,
+                            struct gen_rel **out);
+
+static bool is_message(const struct gen *g, unsigned r)
+{
+    return !g->pool->failed && !g->pool->list.p[g->rels[r].id].plain;
+}
+
+/* Variables of the tables that are needed outside of their join. */
+static vset needed(const struct gen *g, const struct step_bucket *tables,
+                   const struct step_bucket *others, vset vars)
+{
+    vset all = tables->vars | others->vars, keep = vars | others->vars;
+    for (uint32_t i = 0; i < g->n_cmps; i++) {
+        vset both = gcmp_vars(&g->cmps[i]);
+        if (!g->applied[i] && vset_sub(both, all) &&
+            !vset_sub(both, tables->vars))
+            keep |= both;
+    }
+    return keep & tables->vars;
+}
+
+/*
+ * A cluster joins tables that are not stored together by sending their rows
+ * about, and what was computed before with tables, but not both in one join. So
+ * tables that meet a message are joined among themselves first, and grouped,
+ * since a subquery without a group is taken apart again.
+ */
+static enum status tables_first(struct gen *g, struct step_bucket *k,
+                                enum gen_step step, vset vars)
+{
+    struct step_bucket tables = {0}, rest = {0};
+    struct gen_rel *made;
+    for (unsigned i = 0; i < k->n; i++)
+        take(g, is_message(g, k->rels[i]) ? &rest : &tables, k->rels[i]);
+    if (!source_is_distributed(g->c->src) || tables.n < 2 || !rest.n)
+        return OK;
+    vset keep = needed(g, &tables, &rest, vars);
+    g->groups_all = true;
+    enum status s = step_rel(g, &tables, step, keep, &made);
+    g->groups_all = false;
+    TRY(s);
+    take(g, &rest, (unsigned)(made - g->rels));
+    *k = rest;
+    return OK;
+}
+
 /* SELECT vars, step(weights) over the join of the bucket, which is used up. */
 static enum status step_rel(struct gen *g, struct step_bucket *k,
                             enum gen_step step, vset vars, struct gen_rel **out)
 {
     unsigned bits;
     vset key = 0;
-    bool single = rows_single(g, k, vars, &key);
+    TRY(tables_first(g, k, step, vars));
+    bool single = !g->groups_all && rows_single(g, k, vars, &key);
     bool ones = !n_weights(g, k) && (step != SUM || single);
     bool some = !single && step == MAX && ones && !vars && k->n == 1;
     arrange(g, k);

@@ -222,6 +222,22 @@ static enum status admit_smooth(struct release *r, struct err *err)
     return OK;
 }
 
+/* Where nobody named an engine the embedded one takes what the database would
+ * not: before a row is read, by query and catalogue. */
+static enum status plan(struct release *r, struct err *err)
+{
+    TRY(evaluate_engine(&r->p, &r->data, err));
+    enum status s = OK;
+    if (r->data.sql && (s = refuse_cluster(r, err)) == OK)
+        s = plan_statements(r, err);
+    if (s == E_UNSUPPORTED && str_is(r->session->opt.engine, "auto")) {
+        err_clear(err);
+        r->data.sql = false;
+        s = OK;
+    }
+    return s == OK && !r->data.sql ? evaluate_plan(&r->p, &r->data, err) : s;
+}
+
 enum status release_admit(struct release *r, struct err *err)
 {
     TRY(moment_read(r, err));
@@ -229,10 +245,7 @@ enum status release_admit(struct release *r, struct err *err)
     TRY(afford(r, err));
     TRY(admit_smooth(r, err));
     TRY(try_entropy(err));
-    TRY(evaluate_engine(&r->p, &r->data, err));
-    TRY(refuse_cluster(r, err));
-    TRY(r->data.sql ? plan_statements(r, err)
-                    : evaluate_plan(&r->p, &r->data, err));
+    TRY(plan(r, err));
     TRY(remember_tables(r, err));
     TRY(engine_remember(r, err));
     prepare_carry(&r->p);

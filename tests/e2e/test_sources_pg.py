@@ -268,6 +268,14 @@ def citus(server, url):
     # other settings come after the one that makes them reach the other servers
     check("order of settings", text.index(reach) < text.rindex("SET LOCAL TimeZone") and
           "set_config" not in text, text[-2000:])
+    # what is set inside a savepoint Citus takes back on the workers when the savepoint ends
+    inside, outside = False, set()
+    for line in text.splitlines():
+        inside = (inside or "statement: SAVEPOINT" in line) and "RELEASE SAVEPOINT" not in line
+        if "statement: SET LOCAL" in line and not inside:
+            outside.add(line.split("SET LOCAL ")[1].split()[0])
+    check("settings outside of savepoints", {"transform_null_equals", "DateStyle", "TimeZone", "extra_float_digits",
+                                             "search_path", "citus.enable_repartition_joins"} <= outside, outside)
     psql(server, "SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE extname = 'citus'")
     for sql in ("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()"):
         psql(server, sql)

@@ -37,6 +37,23 @@ static void clean(const struct pg *pg, const char *text, char *out, size_t cap)
     out[n] = 0;
 }
 
+/* What the database has no way to do: a matter of the statement alone. */
+static enum status not_supported(const struct pg *pg, const PGresult *res,
+                                 struct err *err)
+{
+    const char *msg = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+    const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
+    char text[400];
+    clean(pg, msg ? msg : "", text, sizeof text);
+    err_set(err, E_UNSUPPORTED, "the database cannot plan this query: %s",
+            text);
+    clean(pg, detail ? detail : "", text, sizeof text);
+    if (*text)
+        err_detail(err, "%s", text);
+    err_hint(err, "Use --engine embedded for this query.");
+    return E_UNSUPPORTED;
+}
+
 enum status pg_failed(struct source *src, const char *what, const PGresult *res,
                       struct err *err)
 {
@@ -45,6 +62,8 @@ enum status pg_failed(struct source *src, const char *what, const PGresult *res,
     const char *state = res ? PQresultErrorField(res, PG_DIAG_SQLSTATE) : NULL;
     const char *msg =
         res ? PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    if (state && strcmp(state, "0A000") == 0)
+        return not_supported(pg, res, err);
     clean(pg, msg ? msg : PQerrorMessage(pg->conn), text, sizeof text);
     if (state && strcmp(state, "57014") == 0) {
         err_set(err, E_CANCELLED, "stopped: %s", text);
@@ -216,9 +235,10 @@ static enum status check_conninfo(const char *conninfo, struct err *err)
     return E_SOURCE;
 }
 
-/* All statements of `sql`, which are undone where one fails; *ok: none did. */
-static enum status attempt(struct source *src, const char *sql, bool *ok,
-                           struct err *err)
+/* All statements of `sql`; they are undone where one fails, and with `keep`
+ * false in any case. *ok: none did. */
+static enum status attempt(struct source *src, const char *sql, bool keep,
+                           bool *ok, struct err *err)
 {
     PGconn *conn = src->pg->conn;
     TRY(run(src, "SAVEPOINT dpcount", err));
@@ -231,10 +251,20 @@ static enum status attempt(struct source *src, const char *sql, bool *ok,
         *ok = *ok && succeeded(res);
         PQclear(res);
     }
-    return run(src,
-               *ok ? "RELEASE SAVEPOINT dpcount"
-                   : "ROLLBACK TO SAVEPOINT dpcount",
-               err);
+    if (!*ok || !keep)
+        TRY(run(src, "ROLLBACK TO SAVEPOINT dpcount", err));
+    return run(src, "RELEASE SAVEPOINT dpcount", err);
+}
+
+/* PRIVACY: what is set inside a savepoint Citus takes back on the other servers
+ * when the savepoint ends, and keeps here. So it is tried there, and set
+ * outside of it. */
+static enum status set_local(struct source *src, const char *sql, bool *ok,
+                             struct err *err)
+{
+    bool reaches = src->pg->is_citus;
+    TRY(attempt(src, sql, !reaches, ok, err));
+    return reaches && *ok ? run(src, sql, err) : OK;
 }
 
 enum status pg_set(struct source *src, const char *name, const char *value,
@@ -243,7 +273,7 @@ enum status pg_set(struct source *src, const char *name, const char *value,
     char sql[160];
     bool ok;
     snprintf(sql, sizeof sql, "SET LOCAL %s = '%s'", name, value);
-    return attempt(src, sql, &ok, err);
+    return set_local(src, sql, &ok, err);
 }
 
 enum status pg_attempt_number(struct source *src, const char *sql, double *out,
@@ -310,8 +340,9 @@ static enum status pin_meaning(struct source *src, struct err *err)
         return err_nomem(err);
     TRY(find_citus(src, err));
     TRY(run(src, "SET LOCAL search_path = pg_catalog, pg_temp", err));
-    bool all;
-    TRY(attempt(src, pinned_at_once, &all, err));
+    bool all = false;
+    if (!src->pg->is_citus)
+        TRY(set_local(src, pinned_at_once, &all, err));
     for (size_t i = 0; !all && i < sizeof pinned / sizeof pinned[0]; i++)
         TRY(pg_set(src, pinned[i].name, pinned[i].value, err));
     return OK;
@@ -359,20 +390,10 @@ static enum status plan_refused(struct source *src, const PGresult *res,
                                 struct err *err)
 {
     const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
-    const char *msg = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
-    const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
-    char text[400];
     if (!state || (strcmp(state, "0A000") != 0 && strncmp(state, "42", 2) != 0))
         return err_set(err, E_SOURCE,
                        "PostgreSQL could not plan a statement of this query");
-    clean(src->pg, msg ? msg : "", text, sizeof text);
-    err_set(err, E_UNSUPPORTED, "the database cannot plan this query: %s",
-            text);
-    clean(src->pg, detail ? detail : "", text, sizeof text);
-    if (*text)
-        err_detail(err, "%s", text);
-    err_hint(err, "Use --engine embedded for this query.");
-    return E_UNSUPPORTED;
+    return not_supported(src->pg, res, err);
 }
 
 static enum status explain(struct source *src, const char *sql, struct err *err)
