@@ -4,13 +4,19 @@ rows (elections, groups, keys found in rows, guesses), sums and averages, error 
 packed files, formats of cells, sealed copies, the shell of questions in one file.
 
 One side has a person more, with thousands of rows, owners that are missing or of another type, and cells at every limit;
-or a row more of such cells. Exit status, both outputs with the paid numbers masked, and the ledger must be the same."""
+or a row more of such cells. Exit status, both outputs with the paid numbers masked, and the ledger must be the same. And everything
+that is shown is a function of the stored answer: asked again over the other side's rows it is the same, digit for digit.
+
+    test_blackbox_forms.py [SEED [QUESTIONS]]"""
 import concurrent.futures
+import contextlib
+import fractions
 import gzip
 import json
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -101,6 +107,8 @@ def mask(a, lists):
                 out[k] = type(v).__name__
             elif k in ("groups", "rows", "thresholds") and lists and isinstance(v, list):
                 out[k] = "list"
+            elif k == "error_p95":  # of a noisy number below 1 there is none
+                out[k] = "number"
             elif k in PUBLIC_NUMBERS:
                 out[k] = v
             else:
@@ -158,19 +166,86 @@ def question(r, entities):
     return query, more, "--delta" in more or "HAVING" in query
 
 
-def ask(sides, form, query, more, lists, fmt):
-    seen = []
+def laws(side):
+    """What the ledger charged, by receipt: question and law, price, mechanism."""
+    with contextlib.closing(sqlite3.connect(f"file:{side}/l?mode=ro", uri=True)) as db:
+        rows = db.execute("SELECT receipt, query || '; ' || settings, epsilon, mechanism FROM charged ORDER BY id").fetchall()
+    return {r[0]: r[1:] for r in rows}
+
+
+def receipts(out):
+    try:
+        a = json.loads(out)
+    except ValueError:
+        return None
+    return [c["receipt"] for c in a.get("counts", [a]) if c.get("receipt")]
+
+
+def spend(side, form, what, before, r, book):
+    """The laws of what was answered, and whether it is the same on neighbours that something was charged: a threshold that
+    was told is a paid number, and --guess earlier makes it a part of the question. So it must be seen from the ledger alone:
+    what is charged was not asked before, what is repeated was."""
+    after, fresh = laws(side), "--fresh" in what
+    known = {law for law in before.values()}
+    new = [law for receipt, law in after.items() if receipt not in before]
+    check(f"{side} {form} {what}: asked before", fresh or not known & set(new), str(new))
+    total = sum(fractions.Fraction(law[1]) for law in after.values())
+    check(f"{side} {form} {what}: spent", abs(total - fractions.Fraction(book["spent"])) < 1e-9, f"{total} {book}")
+    said = receipts(r.stdout)
+    found = new if said is None else [after.get(receipt) for receipt in said]
+    check(f"{side} {form} {what}: receipts", None not in found, str(said))
+    if "earlier" in what:
+        found = [(law[1], law[2]) for law in found if law]
+    return found if said is not None else None
+
+
+TOLD = ("spent", "remaining", "delta_spent", "delta_remaining", "committed", "head", "repeated", "isolation", "budget", "charged", "charged_delta")
+
+
+def without_told(x):
+    if isinstance(x, dict):
+        return {k: without_told(v) for k, v in x.items() if k not in TOLD}
+    return [without_told(v) for v in x] if isinstance(x, list) else x
+
+
+def ask(sides, form, query, more, lists, fmt, told):
+    """`told`: thresholds were told and asked with, so that what is a repetition differs."""
+    seen, args = [], []
     for side in sides:
         source = ["--db", "copy.db" if form["sealed"] else "data", "--policy", "p.yaml"]
         price = [] if "--error" in more else ["--epsilon", "0.5"]
-        r = run(side, "release", "--format", fmt, "--ledger", "l", *price, *source, *more, query)
+        args = ["release", "--format", fmt, "--ledger", "l", *price, *source, *more, query]
+        before = laws(side)
+        r = run(side, *args)
         book = json.loads(run(side, "budget", "show", "--format", "json", "--ledger", "l").stdout)
         book["head"]["hash"] = ""
+        law = spend(side, form, [*more, query], before, r, book)
         out = texts(r.stdout, lists) if fmt == "json" else len(r.stdout) > 0
-        seen.append((r.returncode, out, r.stderr, book))
-    check(f"{form} {more} {query}", seen[0] == seen[1], f"\n   without: {seen[0]}\n   with:    {seen[1]}")
+        if told:
+            book = without_told(book)
+            out = without_told(json.loads(out)) if fmt == "json" and out.startswith("{") else out
+        seen.append((r.returncode, out, r.stderr, book, law, r.stdout))
+    check(f"{form} {more} {query}", seen[0][:5] == seen[1][:5], f"\n   without: {seen[0][:5]}\n   with:    {seen[1][:5]}")
     check("never locked", seen[1][0] != 5, f"{form} {more} {query} {seen[1]}")
+    if fmt == "json" and seen[0][0] == 0 and "--fresh" not in more and not form["sealed"]:
+        from_the_stored(sides, args, [x[5] for x in seen])
     return seen[0][0] == 0
+
+
+def from_the_stored(sides, args, first):
+    """Everything that is shown is computed from the stored answer: with the other side's rows it is the same."""
+    a, b = (f"{side}/data" for side in sides)
+
+    def swap():
+        os.rename(a, "x" + a.replace("/", "-"))
+        os.rename(b, a)
+        os.rename("x" + a.replace("/", "-"), b)
+    swap()
+    for side, out in zip(sides, first):
+        again, out = json.loads(run(side, *args).stdout), json.loads(out)
+        check(f"{side} {args}: repeated", all(c["repeated"] for c in again.get("counts", [again]) if c.get("receipt")), str(again))
+        check(f"{side} {args}: from what is stored", without_told(again) == without_told(out), f"\n   {out}\n   {again}")
+    swap()
 
 
 def neighbours(n, more, entities):
@@ -181,7 +256,12 @@ def neighbours(n, more, entities):
     sides = [f"{'e' if entities else 'r'}{n}/{s}" for s in "ab"]
     for side, rows in zip(sides, ({}, more)):
         make(side, rows, form)
-    return [ask(sides, form, *question(r, entities), r.choice(("json", "json", "text"))) for _ in range(EACH)]
+    answered, told = [], False
+    for _ in range(EACH):
+        query, more, lists = question(r, entities)
+        told |= "earlier" in more
+        answered.append(ask(sides, form, query, more, lists, r.choice(("json", "json", "text")), told))
+    return answered
 
 
 folder = tempfile.TemporaryDirectory(prefix="dpc-forms-")
