@@ -43,13 +43,10 @@ static struct child_limits limits(void *ctx, struct str request)
     return (struct child_limits){.detached = true};
 }
 
-static enum status answer_question(struct session *s, struct bytes *b,
-                                   struct str *out, struct err *err)
+static enum status ask_with(struct session *s, struct bytes *b,
+                            struct result *r, struct str *out, struct err *err)
 {
     struct sb bytes;
-    struct result *r = result_new();
-    if (!r)
-        return err_nomem(err);
     TRY(option_read(&s->opt, b, err));
     struct str query = bytes_str(b);
     r->error_columns = bytes_u64(b);
@@ -60,6 +57,15 @@ static enum status answer_question(struct session *s, struct bytes *b,
     result_write(&bytes, r);
     *out = sb_view(&bytes);
     return bytes.failed || result_failed(r) ? err_nomem(err) : OK;
+}
+
+static enum status answer_question(struct session *s, struct bytes *b,
+                                   struct str *out, struct err *err)
+{
+    struct result *r = result_new();
+    enum status st = r ? ask_with(s, b, r, out, err) : err_nomem(err);
+    result_free(r);
+    return st;
 }
 
 static enum status answer_as(struct session *s, struct steward *st,

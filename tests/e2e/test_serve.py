@@ -15,6 +15,7 @@ except ImportError:  # Debian's package is for Debian's Python
     print("skipped: psycopg2 is not installed")
     sys.exit(77)
 
+from processes import memory, named
 from service import PASSWORD, Service
 
 BAD = []
@@ -176,6 +177,31 @@ def the_smaller_cap(s):
     check(abs(s.spent("cid") - 2.75) < 1e-9, "and no more was spent", s.spent("cid"))
 
 
+def helpers_stay(s):
+    """What works for the service stays for the next question, and does not grow."""
+    def helpers():
+        return {p for name in ("dpcount-steward", "dpcount-idle") for p in named(s, name)}
+
+    def size():
+        """Kilobytes of each, on average."""
+        all_of_them = sum(n for name, n in memory(s).items() if name in ("dpcount-steward", "dpcount-idle"))
+        return all_of_them / 1024 / len(helpers())
+
+    c = psycopg2.connect(s.uri("cid"))
+    c.autocommit = True
+    cur = c.cursor()
+    cur.execute("set dpcount.epsilon = 0.75")
+    for _ in range(20):
+        cur.execute("select count(*) from pat where id > 100")
+    before, kilobytes = helpers(), size()
+    for _ in range(300):
+        cur.execute("select count(*) from pat where id > 100")
+    # one that answered is not idle yet when the next question is there: a few are made
+    check(len(helpers()) <= 10 and len(helpers() & before) > 1, "no process for each stored answer", before, helpers())
+    check(size() < kilobytes + 1024, "and they do not grow", kilobytes, size())
+    c.close()
+
+
 def log_is_discreet(s):
     with open(s.log, encoding="utf-8") as f:
         text = f.read()
@@ -197,6 +223,7 @@ def main():
         with_psycopg2(s)
         at_the_same_time(s)
         the_smaller_cap(s)
+        helpers_stay(s)
         log_is_discreet(s)
         check(s.stop() == 0, "ends with 0")
         p = s.run("budget", "verify", "--ledger", s.path("state/hospital.ledger"))
