@@ -614,7 +614,7 @@ static enum status run(struct elim *e, uint32_t *last)
 }
 
 static enum status eliminate_request(struct elim *e, each_key each, void *ctx,
-                                     bool *done, struct err *err)
+                                     enum outcome *what, struct err *err)
 {
     struct join *j = e->j;
     uint32_t last = UINT32_MAX;
@@ -629,8 +629,8 @@ static enum status eliminate_request(struct elim *e, each_key each, void *ctx,
     enum status s = e->f && e->met ? OK : err_nomem(err);
     if (s == OK && !e->too_much)
         s = run(e, &last);
-    *done = !e->too_much;
-    if (s == OK && *done && last != UINT32_MAX)
+    *what = e->too_much ? PASS : SOLVED;
+    if (s == OK && *what == SOLVED && last != UINT32_MAX)
         s = tell(&e->f[last], each, ctx, err);
     for (uint32_t i = 0; i < e->n; i++)
         if (!e->f[i].gone)
@@ -640,7 +640,7 @@ static enum status eliminate_request(struct elim *e, each_key each, void *ctx,
 }
 
 enum status join_eliminate(struct join *j, vset keys, each_key each, void *ctx,
-                           bool *done, struct err *err)
+                           enum outcome *what, struct err *err)
 {
     TRY(join_encode(j, err));
     struct elim e = {.j = j,
@@ -648,12 +648,12 @@ enum status join_eliminate(struct join *j, vset keys, each_key each, void *ctx,
                      .keys = keys,
                      .counted = cq_free(j->q),
                      .weight = cq_weight_var(j->q)};
-    return eliminate_request(&e, each, ctx, done, err);
+    return eliminate_request(&e, each, ctx, what, err);
 }
 
 enum status join_eliminate_weighted(struct join *j, aset f, vset keys,
                                     vset outs, each_key each, void *ctx,
-                                    bool *done, struct err *err)
+                                    enum outcome *what, struct err *err)
 {
     TRY(join_encode(j, err));
     struct elim e = {.j = j,
@@ -661,5 +661,5 @@ enum status join_eliminate_weighted(struct join *j, aset f, vset keys,
                      .keys = keys,
                      .counted = outs,
                      .weight = cq_weight_var(j->q)};
-    return eliminate_request(&e, each, ctx, done, err);
+    return eliminate_request(&e, each, ctx, what, err);
 }

@@ -100,23 +100,23 @@ static enum status part_ids(const struct grouping *g, vset vars,
 
 /* With numbers of one word or, `wide`, of several. */
 static enum status count_at_once(struct grouping *g, const struct request *part,
-                                 bool wide, bool *done)
+                                 bool wide, enum outcome *what)
 {
     struct graph *graph = NEW(g->a, struct graph);
     u128 *out = wide ? NEWS(g->a, u128, g->n_keys) : NULL;
     struct group_ids k = {0};
-    *done = false;
+    *what = PASS;
     if (!graph || (wide && !out))
         return err_nomem(g->err);
     if (vset_count(part->boundary) > 2)
         return OK;
-    TRY(graph_make(g->j, part, g->a, wide, graph, done, g->err));
-    if (!*done)
+    TRY(graph_make(g->j, part, g->a, wide, graph, what, g->err));
+    if (*what != SOLVED)
         return OK;
     TRY(part_ids(g, part->boundary, &k));
-    TRY(wide ? wide_groups(g->j, graph, &k, out, done, g->err)
-             : acyclic_groups(g->j, graph, &k, done, g->err));
-    for (size_t i = 0; *done && i < g->n_keys; i++) {
+    TRY(wide ? wide_groups(g->j, graph, &k, out, what, g->err)
+             : acyclic_groups(g->j, graph, &k, what, g->err));
+    for (size_t i = 0; *what == SOLVED && i < g->n_keys; i++) {
         times(g, i, wide ? out[i] : k.out[i]);
         times(g, i, graph->scalar);
     }
@@ -125,7 +125,7 @@ static enum status count_at_once(struct grouping *g, const struct request *part,
 
 /* The same row by row, for any number of variables. */
 static enum status count_by_rows(struct grouping *g, const struct request *part,
-                                 uint32_t words, bool *done)
+                                 uint32_t words, enum outcome *what)
 {
     uint32_t n = 0;
     const uint32_t **ids =
@@ -141,8 +141,8 @@ static enum status count_by_rows(struct grouping *g, const struct request *part,
             col[i] = g->ok[i] ? g->ids[i * g->n_vars + p] : 0;
         ids[n++] = col;
     }
-    TRY(rows_count_keys(g->j, part, g->a, words, &k, done, g->err));
-    for (size_t i = 0; *done && i < g->n_keys; i++)
+    TRY(rows_count_keys(g->j, part, g->a, words, &k, what, g->err));
+    for (size_t i = 0; *what == SOLVED && i < g->n_keys; i++)
         times(g, i, k.out[i]);
     return OK;
 }
@@ -169,7 +169,7 @@ static enum status count_each(struct grouping *g, const struct request *part)
 
 static enum status count_part(struct grouping *g, struct request *part)
 {
-    bool done = false;
+    enum outcome what = PASS;
     u128 v = 0;
     if (!part->boundary) {
         TRY(solve_request(g->j, part, g->a, &v, g->err));
@@ -180,14 +180,14 @@ static enum status count_part(struct grouping *g, struct request *part)
     uint32_t words = rows_words(g->j, part);
     bool steady = g->j->opt.steady, rows = !steady || !part->n_cmps;
     if (!steady && !g->j->only_wide)
-        TRY(count_at_once(g, part, false, &done));
-    if (!steady && !done)
-        TRY(count_at_once(g, part, true, &done));
-    if (rows && !done && !g->j->only_wide)
-        TRY(count_by_rows(g, part, 1, &done));
-    if (rows && !done)
-        TRY(count_by_rows(g, part, words, &done));
-    return done ? OK : count_each(g, part);
+        TRY(count_at_once(g, part, false, &what));
+    if (!steady && what != SOLVED)
+        TRY(count_at_once(g, part, true, &what));
+    if (rows && what != SOLVED && !g->j->only_wide)
+        TRY(count_by_rows(g, part, 1, &what));
+    if (rows && what != SOLVED)
+        TRY(count_by_rows(g, part, words, &what));
+    return what == SOLVED ? OK : count_each(g, part);
 }
 
 /* --- given keys -------------------------------------------------------------
@@ -290,11 +290,11 @@ static vset key_vars(const struct cq *q)
 static enum status list_keys(struct join *j, vset set, struct listing *l,
                              struct err *err)
 {
-    bool done;
+    enum outcome what;
     if (cq_weight_var(j->q))
         return join_list_weighted(j, set, tell, l, err);
-    TRY(join_eliminate(j, set, tell, l, &done, err));
-    return done ? OK : join_list_boundary(j, set, tell, l, err);
+    TRY(join_eliminate(j, set, tell, l, &what, err));
+    return what == SOLVED ? OK : join_list_boundary(j, set, tell, l, err);
 }
 
 enum status join_list_groups(struct join *j,

@@ -38,8 +38,9 @@
 /* An id that no value has: the row is dropped. */
 #define NO_ID UINT32_MAX
 
-/* What an engine says to a component: its value, or that others must try. */
-enum outcome { SOLVED, PASS };
+/* What a way to count says: it has the value; it is not one for this, others
+ * must try; its numbers leave 64 bits, the same with several words must. */
+enum outcome { SOLVED, PASS, WIDE };
 
 struct dom {
     uint32_t n;    /* ids 0 .. n-1 */
@@ -310,15 +311,16 @@ enum status join_list_boundary(struct join *j, vset boundary,
                                                    u128 count, struct err *err),
                                void *ctx, struct err *err) WARN_UNUSED;
 /* eliminate.c: the same by summing out all variables but `keys`; nothing is
- * told unless *done. With a weight answers count by what they weigh. */
+ * told unless SOLVED. With a weight answers count by what they weigh. */
 typedef enum status (*each_key)(void *ctx, const uint64_t *ids, u128 count,
                                 struct err *err);
 enum status join_eliminate(struct join *j, vset keys, each_key each, void *ctx,
-                           bool *done, struct err *err) WARN_UNUSED;
+                           enum outcome *what, struct err *err) WARN_UNUSED;
 /* The same of the atoms f; `outs` holds the weight's variable. */
 enum status join_eliminate_weighted(struct join *j, aset f, vset keys,
                                     vset outs, each_key each, void *ctx,
-                                    bool *done, struct err *err) WARN_UNUSED;
+                                    enum outcome *what,
+                                    struct err *err) WARN_UNUSED;
 /* weigh.c: T_F of a query with a weight, and its sums by key. Each key is told
  * once. */
 enum status join_max_weighted(struct join *j, aset f, vset boundary, vset outs,

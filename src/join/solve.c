@@ -21,26 +21,26 @@
 static graph_solver graph_solve;
 
 static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
-                             bool *fits, struct err *err)
+                             enum outcome *what, struct err *err)
 {
     struct arena a;
-    bool done = false;
     if (g->words)
-        return wide_solve(j, g, graph_solve, out, fits, err);
-    TRY(acyclic_solve(j, g, out, &done, err));
-    if (done)
+        return wide_solve(j, g, graph_solve, out, what, err);
+    TRY(acyclic_solve(j, g, out, what, err));
+    if (*what == SOLVED)
         return OK;
     arena_init(&a, j->mem);
     struct plan *p = NEW(&a, struct plan);
-    enum status s = p ? plan_make(j, &a, g, p, fits, err) : err_nomem(err);
-    const char *bad = DPC_CHECKS && s == OK && *fits ? plan_check(p) : NULL;
+    enum status s = p ? plan_make(j, &a, g, p, what, err) : err_nomem(err);
+    const char *bad =
+        DPC_CHECKS && s == OK && *what == SOLVED ? plan_check(p) : NULL;
     if (bad)
         s = err_internal(err, bad);
-    if (s == OK && *fits) {
+    if (s == OK && *what == SOLVED) {
         p->solve = graph_solve;
         plan_second_symmetry(p);
-        s = p->root >= 0 || p->n_max ? solve_max(p, out, fits, err)
-                                     : solve_sum(p, out, fits, err);
+        s = p->root >= 0 || p->n_max ? solve_max(p, out, what, err)
+                                     : solve_sum(p, out, what, err);
     }
     arena_fini(&a);
     return s;
@@ -48,16 +48,16 @@ static enum status solve_new(struct join *j, const struct graph *g, u128 *out,
 
 /* The graph's value; remembered by its key. */
 static enum status graph_solve(struct join *j, const struct graph *g, u128 *out,
-                               bool *fits, struct err *err)
+                               enum outcome *what, struct err *err)
 {
     uint32_t words[G_KEY];
     size_t n = graph_key(g, words);
     struct str key = {(const char *)words, n * sizeof *words};
-    *fits = true;
+    *what = SOLVED;
     if (n && memo_find(j, key, out))
         return OK;
-    TRY(solve_new(j, g, out, fits, err));
-    return n && *fits ? memo_put(j, key, *out, err) : OK;
+    TRY(solve_new(j, g, out, what, err));
+    return n && *what == SOLVED ? memo_put(j, key, *out, err) : OK;
 }
 
 static vset grow_component(const struct join *j, const struct request *r,
@@ -99,26 +99,19 @@ enum status request_part(struct join *j, const struct request *r, vset open,
     return OK;
 }
 
-static enum outcome solved_if(bool yes)
-{
-    return yes ? SOLVED : PASS;
-}
-
 /* As a graph, with numbers of one word or, `wide`, of several. */
 static enum status try_graph(struct join *j, const struct request *r,
                              struct arena *a, bool wide, u128 *out,
                              enum outcome *what, struct err *err)
 {
     struct graph *g = NEW(a, struct graph);
-    bool fits = false;
     if (!g)
         return err_nomem(err);
-    TRY(graph_make(j, r, a, wide, g, &fits, err));
+    TRY(graph_make(j, r, a, wide, g, what, err));
     *out = 0;
-    if (fits && g->scalar)
-        TRY(graph_solve(j, g, out, &fits, err));
+    if (*what == SOLVED && g->scalar)
+        TRY(graph_solve(j, g, out, what, err));
     *out = count_mul(count_clamp(*out), g->scalar);
-    *what = solved_if(fits);
     return OK;
 }
 
@@ -126,10 +119,7 @@ static enum status try_rows(struct join *j, const struct request *r,
                             struct arena *a, bool wide, u128 *out,
                             enum outcome *what, struct err *err)
 {
-    bool done = false;
-    TRY(rows_solve(j, r, a, wide ? rows_words(j, r) : 1, out, &done, err));
-    *what = solved_if(done);
-    return OK;
+    return rows_solve(j, r, a, wide ? rows_words(j, r) : 1, out, what, err);
 }
 
 static enum status try_walk(struct join *j, const struct request *r,
@@ -182,9 +172,9 @@ static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
-    for (size_t i = 0; i < N_ENGINES && what == PASS; i++) {
+    for (size_t i = 0; i < N_ENGINES && what != SOLVED; i++) {
         const struct join_engine *e = &engines[i];
-        if (!takes(j, r, e))
+        if (!takes(j, r, e) || (what == WIDE && !e->wide))
             continue;
         TRY(e->try(j, r, a, e->wide, out, &what, err));
         j->solved[i] += what == SOLVED;

@@ -108,13 +108,13 @@ static enum status keep_largest(void *ctx, const uint64_t *ids, u128 sum,
 static enum status max_of_part(struct join *j, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err)
 {
-    bool done;
+    enum outcome what;
     *out = 0;
-    TRY(join_eliminate_weighted(j, f, boundary, outs, keep_largest, out, &done,
+    TRY(join_eliminate_weighted(j, f, boundary, outs, keep_largest, out, &what,
                                 err));
-    return done ? OK
-                : join_weigh_walked(j, f, boundary, outs, keep_largest, out,
-                                    err);
+    return what == SOLVED ? OK
+                          : join_weigh_walked(j, f, boundary, outs,
+                                              keep_largest, out, err);
 }
 
 /* The atoms that hang on the weight's variable. */
@@ -153,10 +153,10 @@ enum status join_max_weighted(struct join *j, aset f, vset boundary, vset outs,
 enum status join_list_weighted(struct join *j, vset keys, each_key each,
                                void *ctx, struct err *err)
 {
-    bool done;
+    enum outcome what;
     aset all = aset_first_n(j->q->n_atoms);
-    TRY(join_eliminate(j, keys, each, ctx, &done, err));
-    return done
+    TRY(join_eliminate(j, keys, each, ctx, &what, err));
+    return what == SOLVED
                ? OK
                : join_weigh_walked(j, all, keys, cq_free(j->q), each, ctx, err);
 }

@@ -82,7 +82,7 @@ static void ask(struct join *j, const struct join_case *c, struct jc_rng *rng,
     struct arena a;
     struct err err;
     u128 got = 0, want = 0;
-    bool done = false;
+    enum outcome what = PASS;
     aset all = aset_first_n(c->q.n_atoms);
     struct request r = {
         .f = jc_below(rng, 3) ? all : jc_below(rng, (uint32_t)all), .scale = 1};
@@ -100,8 +100,8 @@ static void ask(struct join *j, const struct join_case *c, struct jc_rng *rng,
     }
     uint32_t words = 1 + jc_below(rng, 4);
     if (vset_count(r.outside) < 3)
-        assert_int_equal(rows_solve(j, &r, &a, words, &got, &done, &err), OK);
-    if (done) {
+        assert_int_equal(rows_solve(j, &r, &a, words, &got, &what, &err), OK);
+    if (what == SOLVED) {
         assert_int_equal(walk_run(j, &r, &want, &err), OK);
         count_taken(j, &r, t);
         if (got != want) {
@@ -127,7 +127,7 @@ static void ask_keys(struct join *j, const struct join_case *c,
     const uint32_t *ids[MAX_VARS];
     uint8_t ok[KEYS];
     u128 out[KEYS];
-    bool done = false;
+    enum outcome what = PASS;
     struct request r = {.f = aset_first_n(c->q.n_atoms), .scale = 1};
     arena_init(&a, c->st.mem);
     assert_int_equal(join_pick(j, &r, &a, &err), OK);
@@ -148,11 +148,11 @@ static void ask_keys(struct join *j, const struct join_case *c,
     struct rows_wanted k = {KEYS, ids, ok, out};
     if (any)
         assert_int_equal(
-            rows_count_keys(j, &r, &a, 1 + jc_below(rng, 4), &k, &done, &err),
+            rows_count_keys(j, &r, &a, 1 + jc_below(rng, 4), &k, &what, &err),
             OK);
     r.fixed = fixed;
     r.fixed_set = r.boundary;
-    for (uint32_t i = 0; done && i < KEYS; i++) {
+    for (uint32_t i = 0; what == SOLVED && i < KEYS; i++) {
         u128 want = 0;
         uint32_t p = 0;
         VSET_EACH (v, r.boundary)
@@ -167,7 +167,7 @@ static void ask_keys(struct join *j, const struct join_case *c,
             fail();
         }
     }
-    t->keys += done;
+    t->keys += what == SOLVED;
     arena_fini(&a);
 }
 

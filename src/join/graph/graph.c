@@ -15,7 +15,7 @@ struct drawing {
     struct graph *g;
     uint8_t place[MAX_VARS]; /* of a variable in the graph */
     vset local;              /* variables that one atom counts away */
-    bool fits;
+    enum outcome what;       /* SOLVED: so far it has a graph */
     struct err *err;
 };
 
@@ -50,7 +50,7 @@ static void draw_vars(struct drawing *d)
 {
     VSET_EACH (v, d->r->vars & ~d->local) {
         if (d->g->n_vars == G_VARS) {
-            d->fits = false;
+            d->what = PASS;
             return;
         }
         struct gvar *x = &d->g->v[d->g->n_vars];
@@ -62,7 +62,8 @@ static void draw_vars(struct drawing *d)
 
 /* a := a * b, in a new array. */
 static enum status times(struct arena *a, uint32_t words, struct gvar *x,
-                         const uint64_t *by, bool *fits, struct err *err)
+                         const uint64_t *by, enum outcome *what,
+                         struct err *err)
 {
     uint64_t *out = NEWS(a, uint64_t, (size_t)x->n * (words ? words : 1));
     if (!out)
@@ -71,7 +72,7 @@ static enum status times(struct arena *a, uint32_t words, struct gvar *x,
         wide_times(x->unary, by, x->n, words, out);
     for (uint32_t i = 0; !words && i < x->n; i++)
         if (!u64_mul(x->unary ? x->unary[i] : 1, by[i], &out[i]))
-            *fits = false;
+            *what = WIDE;
     x->unary = out;
     return OK;
 }
@@ -90,20 +91,20 @@ static void add_name(struct gvar *x, uint32_t name)
 
 /* name: of the factor, UINT32_MAX for one made on the way. */
 static enum status add_unary(struct arena *a, uint32_t words, struct gvar *x,
-                             const uint64_t *by, uint32_t name, bool *fits,
-                             struct err *err)
+                             const uint64_t *by, uint32_t name,
+                             enum outcome *what, struct err *err)
 {
     add_name(x, name);
     if (!x->unary) {
         x->unary = by;
         return OK;
     }
-    return times(a, words, x, by, fits, err);
+    return times(a, words, x, by, what, err);
 }
 
 static enum status add_pairs(struct join *j, struct graph *g, uint8_t a,
-                             uint8_t b, const struct csr *ab, bool *fits,
-                             struct err *err)
+                             uint8_t b, const struct csr *ab,
+                             enum outcome *what, struct err *err)
 {
     bool wide = g->words;
     for (uint32_t i = 0; i < g->n_edges; i++) {
@@ -112,11 +113,12 @@ static enum status add_pairs(struct join *j, struct graph *g, uint8_t a,
         if (!same && !flip)
             continue;
         TRY(csr_intersect(j, e->ab, same ? ab : ab->flip, &e->ab, &wide, err));
-        *fits = *fits && (g->words || !wide);
+        if (wide && !g->words)
+            *what = WIDE;
         return OK;
     }
     if (g->n_edges == G_EDGES) {
-        *fits = false;
+        *what = PASS;
         return OK;
     }
     struct gedge e = {a, b, ab};
@@ -136,8 +138,9 @@ static enum status atom_factor(struct drawing *d, const struct jatom *at,
         else if (vset_has(d->r->outs, at->vars[c]))
             counted[n_counted++] = (uint8_t)c;
     }
-    d->fits = d->fits && n_keep <= 2;
-    if (!d->fits)
+    if (n_keep > 2)
+        d->what = PASS;
+    if (d->what != SOLVED)
         return OK;
     for (uint32_t i = 0; i < n_keep; i++)
         at_var[i] = d->place[at->vars[keep[i]]];
@@ -189,7 +192,7 @@ static enum status draw_words(struct drawing *d)
         const struct factor *f = NULL;
         uint8_t at[2] = {0, 0};
         TRY(atom_factor(d, &d->j->atoms[i], &f, at));
-        if (!d->fits)
+        if (d->what != SOLVED)
             return OK;
         bits += factor_bits(f, d->g->v[at[0]].n);
         by_rows += bits_of(d->j->atoms[i].rel->n);
@@ -214,7 +217,7 @@ static enum status draw_atom(struct drawing *d, const struct jatom *at)
     const struct factor *f = NULL;
     uint8_t at_var[2];
     TRY(atom_factor(d, at, &f, at_var));
-    if (!d->fits)
+    if (d->what != SOLVED)
         return OK;
     struct graph *g = d->g;
     uint8_t a = at_var[0];
@@ -226,33 +229,36 @@ static enum status draw_atom(struct drawing *d, const struct jatom *at)
         const uint64_t *by = f->unary;
         if (g->words)
             TRY(wide_unary(d->j, by, g->v[a].n, g->words, f->id, &by, d->err));
-        return add_unary(d->a, g->words, &g->v[a], by, f->id, &d->fits, d->err);
+        return add_unary(d->a, g->words, &g->v[a], by, f->id, &d->what, d->err);
     }
-    return add_pairs(d->j, g, a, at_var[1], f->pairs, &d->fits, d->err);
+    return add_pairs(d->j, g, a, at_var[1], f->pairs, &d->what, d->err);
 }
 
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
-                       bool wide, struct graph *g, bool *fits, struct err *err)
+                       bool wide, struct graph *g, enum outcome *what,
+                       struct err *err)
 {
     struct drawing d = {.j = j, .r = r, .a = a, .g = g, .err = err};
     memset(g, 0, sizeof *g);
     g->scalar = 1;
-    d.fits = !r->outside && !r->fixed_set && r->n_cmps <= G_NES;
+    if (r->outside || r->fixed_set || r->n_cmps > G_NES)
+        d.what = PASS;
     d.local = local_vars(j, r);
-    if (d.fits)
+    if (d.what == SOLVED)
         draw_vars(&d);
-    for (uint32_t i = 0; d.fits && i < r->n_cmps; i++) {
-        d.fits = r->cmps[i].op == CMP_NE;
+    for (uint32_t i = 0; d.what == SOLVED && i < r->n_cmps; i++) {
+        if (r->cmps[i].op != CMP_NE)
+            d.what = PASS;
         struct gpair p = {d.place[r->cmps[i].l], d.place[r->cmps[i].r]};
         g->ne[g->n_nes++] = p;
     }
-    if (d.fits && wide)
+    if (d.what == SOLVED && wide)
         TRY(draw_words(&d));
     ASET_EACH (i, r->f)
-        if (d.fits)
+        if (d.what == SOLVED)
             TRY(draw_atom(&d, &j->atoms[i]));
-    *fits = d.fits;
-    if (d.fits && g->scalar)
+    *what = d.what;
+    if (d.what == SOLVED && g->scalar)
         OBJECT_CHECK(graph_check(g), err);
     return OK;
 }
@@ -300,7 +306,8 @@ void graph_induce(const struct graph *g, gset keep, struct graph *out,
 /* --- contracting --------------------------------------------------------- */
 
 static enum status diagonal(struct arena *a, uint32_t words, struct gvar *x,
-                            const struct csr *c, bool *fits, struct err *err)
+                            const struct csr *c, enum outcome *what,
+                            struct err *err)
 {
     uint64_t *u = NEWS(a, uint64_t, (size_t)x->n * (words ? words : 1));
     if (!u)
@@ -309,7 +316,7 @@ static enum status diagonal(struct arena *a, uint32_t words, struct gvar *x,
         wide_diagonal(c, x->n, words, u);
     for (uint32_t i = 0; !words && i < x->n; i++)
         u[i] = csr_weight(c, i, i);
-    return add_unary(a, words, x, u, UINT32_MAX, fits, err);
+    return add_unary(a, words, x, u, UINT32_MAX, what, err);
 }
 
 static uint8_t renamed(uint8_t v, unsigned x, unsigned y)
@@ -334,8 +341,8 @@ static void contract_nes(struct graph *g, unsigned x, unsigned y, bool *zero)
 }
 
 enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
-                           unsigned x, unsigned y, bool *zero, bool *fits,
-                           struct err *err)
+                           unsigned x, unsigned y, bool *zero,
+                           enum outcome *what, struct err *err)
 {
     struct gedge old[G_EDGES];
     uint32_t n_old = g->n_edges;
@@ -352,15 +359,15 @@ enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
     if (from->kind < to->kind)
         to->kind = from->kind;
     if (from->unary)
-        TRY(add_unary(a, g->words, to, from->unary, UINT32_MAX, fits, err));
+        TRY(add_unary(a, g->words, to, from->unary, UINT32_MAX, what, err));
     from->unary = NULL;
     g->n_edges = 0;
     for (uint32_t i = 0; i < n_old; i++) {
         uint8_t l = renamed(old[i].a, x, y), r = renamed(old[i].b, x, y);
         if (l == r)
-            TRY(diagonal(a, g->words, to, old[i].ab, fits, err));
+            TRY(diagonal(a, g->words, to, old[i].ab, what, err));
         else
-            TRY(add_pairs(j, g, l, r, old[i].ab, fits, err));
+            TRY(add_pairs(j, g, l, r, old[i].ab, what, err));
     }
     return OK;
 }
@@ -427,7 +434,7 @@ static int only_edge(const struct graph *g, unsigned v)
 }
 
 static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
-                             int edge, bool *fits, struct err *err)
+                             int edge, enum outcome *what, struct err *err)
 {
     struct gedge e = g->e[edge];
     unsigned u = e.a == v ? e.b : e.a;
@@ -440,20 +447,20 @@ static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
         wide_message(&g->v[v], c, words, m);
     else if (!message(&g->v[v], c, m) ||
              !falling(m, c->n_left, g->v[v].twins)) {
-        *fits = false;
+        *what = WIDE;
         return OK;
     }
     g->e[edge] = g->e[--g->n_edges];
-    return add_unary(a, words, &g->v[u], m, UINT32_MAX, fits, err);
+    return add_unary(a, words, &g->v[u], m, UINT32_MAX, what, err);
 }
 
 enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
-                       bool *fits, struct err *err)
+                       enum outcome *what, struct err *err)
 {
     bool again = true;
-    while (again && *fits) {
+    while (again && *what == SOLVED) {
         again = false;
-        for (unsigned v = 0; v < g->n_vars && *fits; v++) {
+        for (unsigned v = 0; v < g->n_vars && *what == SOLVED; v++) {
             int edge = only_edge(g, v);
             if (edge < 0 || (keep & gset_one(v)) || (*gone & gset_one(v)) ||
                 has_ne(g, v))
@@ -462,7 +469,7 @@ enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
             /* twins are leaves to the end: theirs is the power */
             if (g->v[v].kind < g->v[u].kind || g->v[u].twins)
                 continue;
-            TRY(fold_leaf(a, g, v, edge, fits, err));
+            TRY(fold_leaf(a, g, v, edge, what, err));
             *gone |= gset_one(v);
             again = true;
         }

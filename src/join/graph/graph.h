@@ -51,10 +51,10 @@ struct graph {
     u128 scalar; /* factors without variables; 0: no result at all */
 };
 
-/* The request's graph; *fits false if it has none, or, not `wide`, none whose
+/* The request's graph; PASS: it has none; WIDE: not `wide`, and none whose
  * numbers fit. */
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
-                       bool wide, struct graph *g, bool *fits,
+                       bool wide, struct graph *g, enum outcome *what,
                        struct err *err) WARN_UNUSED;
 /* graph_check.c: NULL, or what is wrong with it. */
 const char *graph_check(const struct graph *g);
@@ -63,15 +63,15 @@ gset graph_component(const struct graph *g, gset within, unsigned from);
 /* The graph on `keep` alone: edges and inequalities inside it. */
 void graph_induce(const struct graph *g, gset keep, struct graph *out,
                   uint8_t *place);
-/* Variable y becomes x. *zero: a factor without results. *fits false when
- * numbers leave 64 bits. */
+/* Variable y becomes x. *zero: a factor without results. WIDE when numbers
+ * leave 64 bits. */
 enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
-                           unsigned x, unsigned y, bool *zero, bool *fits,
-                           struct err *err) WARN_UNUSED;
+                           unsigned x, unsigned y, bool *zero,
+                           enum outcome *what, struct err *err) WARN_UNUSED;
 /* Counts away variables that hang on one other, except those in `keep`;
- * *fits as above. */
+ * *what as above: nothing is done unless it is SOLVED. */
 enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
-                       bool *fits, struct err *err) WARN_UNUSED;
+                       enum outcome *what, struct err *err) WARN_UNUSED;
 /* Words that are equal only for graphs that are equal up to the names of
  * their variables. Returns how many, 0 if the graph has no key. */
 enum { G_KEY = 8 + G_VARS * (G_NAMES + 2) + (G_EDGES + G_NES) * 2 };

@@ -133,31 +133,33 @@ static bool is_path(const struct acyclic *x, unsigned *a, unsigned *b)
     return ends == 2;
 }
 
-static enum status finish(struct acyclic *x, u128 *out, bool *done,
+static enum status finish(struct acyclic *x, u128 *out, enum outcome *what,
                           struct err *err)
 {
     unsigned a = 0, b = 0;
     uint64_t best = 0;
     if (x->wide)
+        *what = WIDE;
+    if (x->wide)
         return OK;
     if (!(x->live & (x->live - 1))) {
         *out = total(x, (unsigned)__builtin_ctz(x->live));
-        *done = true;
+        *what = SOLVED;
         return OK;
     }
     if (!is_path(x, &a, &b))
         return OK;
-    TRY(acyclic_pairs(x, a, b, NULL, &best, done, err));
+    TRY(acyclic_pairs(x, a, b, NULL, &best, what, err));
     *out = best;
     return OK;
 }
 
 enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
-                          bool *done, struct err *err)
+                          enum outcome *what, struct err *err)
 {
     struct acyclic x;
     uint32_t n_max = 0;
-    *done = false;
+    *what = PASS;
     for (uint32_t v = 0; v < g->n_vars; v++)
         n_max += g->v[v].kind == W_MAX;
     /* the graph hangs together: this many edges are a tree */
@@ -169,7 +171,7 @@ enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
     if (s == OK)
         s = move_ends(&x, err);
     if (s == OK)
-        s = finish(&x, out, done, err);
+        s = finish(&x, out, what, err);
     spare_close(j);
     return s;
 }
@@ -189,7 +191,7 @@ static void read_keys(const struct acyclic *x, unsigned v,
 
 /* Counts of pairs: the keys by their first id, by counting. */
 static enum status pair_counts(struct acyclic *x, unsigned a, unsigned b,
-                               const struct group_ids *k, bool *done,
+                               const struct group_ids *k, enum outcome *what,
                                struct err *err)
 {
     uint32_t n = x->g.v[a].n;
@@ -216,20 +218,20 @@ static enum status pair_counts(struct acyclic *x, unsigned a, unsigned b,
         out[at] = 0;
     }
     struct pair_keys pairs = {off, second, out};
-    TRY(acyclic_pairs(x, a, b, &pairs, &best, done, err));
-    for (uint32_t i = 0; *done && i < off[n]; i++)
+    TRY(acyclic_pairs(x, a, b, &pairs, &best, what, err));
+    for (uint32_t i = 0; *what == SOLVED && i < off[n]; i++)
         k->out[key[i]] = out[i];
     return OK;
 }
 
 enum status acyclic_groups(struct join *j, const struct graph *g,
-                           const struct group_ids *k, bool *done,
+                           const struct group_ids *k, enum outcome *what,
                            struct err *err)
 {
     struct acyclic x;
     gset keep = 0;
     unsigned a = 0, b = 0;
-    *done = false;
+    *what = PASS;
     for (uint32_t v = 0; v < g->n_vars; v++)
         if (g->v[v].kind == W_MAX)
             keep |= gset_one(v);
@@ -241,9 +243,9 @@ enum status acyclic_groups(struct join *j, const struct graph *g,
     enum status s = fold_leaves(&x, keep, err);
     if (s == OK && !x.wide && x.live == keep && k->n_vars == 1) {
         read_keys(&x, (unsigned)__builtin_ctz(keep), k);
-        *done = true;
+        *what = SOLVED;
     } else if (s == OK && !x.wide && k->n_vars == 2 && is_path(&x, &a, &b)) {
-        s = pair_counts(&x, a, b, k, done, err);
+        s = pair_counts(&x, a, b, k, what, err);
     }
     spare_close(j);
     return s;

@@ -40,15 +40,15 @@ struct pair_keys {
 
 /* The live variables form a path whose ends are a and b; inner ones are sums.
  * *best: the largest count of a pair. keys (may be NULL): counts to fill in.
- * *done false: the path is none of those that one pass can do. */
+ * PASS: the path is none of those that one pass can do. */
 enum status acyclic_pairs(struct acyclic *x, unsigned a, unsigned b,
                           const struct pair_keys *keys, uint64_t *best,
-                          bool *done, struct err *err) WARN_UNUSED;
+                          enum outcome *what, struct err *err) WARN_UNUSED;
 
-/* The value of a graph. *done false: not a tree of this kind, or numbers that
- * are too large for it. */
+/* The value of a graph. PASS: not a tree of this kind; WIDE: its numbers are
+ * too large for it. */
 enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
-                          bool *done, struct err *err) WARN_UNUSED;
+                          enum outcome *what, struct err *err) WARN_UNUSED;
 
 /* Keys of a graph's boundary variables, one or two: ids[i][key] for the i-th
  * of them, NO_ID where the key does not count. */
@@ -58,9 +58,9 @@ struct group_ids {
     size_t n;
     uint64_t *out; /* by key */
 };
-/* The counts of keys; *done as above. */
+/* The counts of keys; *what as above. */
 enum status acyclic_groups(struct join *j, const struct graph *g,
-                           const struct group_ids *k, bool *done,
+                           const struct group_ids *k, enum outcome *what,
                            struct err *err) WARN_UNUSED;
 
 #endif

@@ -494,13 +494,14 @@ static enum status count_pairs(struct pairing *p, struct err *err)
 
 enum status acyclic_pairs(struct acyclic *x, unsigned a, unsigned b,
                           const struct pair_keys *keys, uint64_t *best,
-                          bool *done, struct err *err)
+                          enum outcome *what, struct err *err)
 {
     struct pairing p = {.x = x, .keys = keys};
     TRY(side_start(x, a, &p.out, err));
     TRY(side_start(x, b, &p.in, err));
     TRY(side_walk(x, &p.out, b, err));
     TRY(side_walk(x, &p.in, p.out.var, err));
+    *what = x->wide ? WIDE : PASS;
     if (x->wide)
         return OK;
     for (uint32_t i = 0; i < x->g.n_edges && !p.c; i++) {
@@ -514,6 +515,6 @@ enum status acyclic_pairs(struct acyclic *x, unsigned a, unsigned b,
         return OK;
     TRY(count_pairs(&p, err));
     *best = p.best;
-    *done = !x->wide;
+    *what = x->wide ? WIDE : SOLVED;
     return OK;
 }

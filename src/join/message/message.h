@@ -11,7 +11,8 @@ enum { MOST_TERMS = 64 };
 
 /* Solves a smaller graph, so that bounds may ask for the values of parts. */
 typedef enum status graph_solver(struct join *j, const struct graph *g,
-                                 u128 *out, bool *fits, struct err *err);
+                                 u128 *out, enum outcome *what,
+                                 struct err *err);
 
 /* One signed query of the inclusion-exclusion over inequalities. */
 struct sterm {
@@ -44,9 +45,10 @@ struct plan {
 
 /* plan_check.c: NULL, or what is wrong with it. */
 const char *plan_check(const struct plan *p);
-/* *fits false: the walker has to do it. */
+/* PASS: the walker has to do it. */
 enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
-                      struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
+                      struct plan *p, enum outcome *what,
+                      struct err *err) WARN_UNUSED;
 /* Pairs touched when every id of v is fixed once and the rest follows, as
  * mean degrees tell; *pairs: those in the graph. A guess for choosing. */
 double plan_work(const struct plan *p, unsigned v, double *pairs);
@@ -57,7 +59,8 @@ void plan_second_symmetry(struct plan *p);
 bool plan_mirrored(const struct plan *p);
 /* The same for the first and the second of several fixed ones. */
 bool plan_exchangeable(const struct plan *p);
-enum status plan_terms(struct plan *p, bool *fits, struct err *err) WARN_UNUSED;
+enum status plan_terms(struct plan *p, enum outcome *what,
+                       struct err *err) WARN_UNUSED;
 
 /* A value of a boundary variable and what it can reach at most. */
 struct candidate {
@@ -101,9 +104,9 @@ const struct csr *runner_shortest(const struct runner *r, uint32_t level,
 /* An id that some edge of the variable does not have gives nothing. */
 bool runner_may_occur(const struct plan *p, unsigned v, uint32_t id);
 
-enum status solve_sum(struct plan *p, u128 *out, bool *fits,
+enum status solve_sum(struct plan *p, u128 *out, enum outcome *what,
                       struct err *err) WARN_UNUSED;
-enum status solve_max(struct plan *p, u128 *out, bool *fits,
+enum status solve_max(struct plan *p, u128 *out, enum outcome *what,
                       struct err *err) WARN_UNUSED;
 
 /* Runs work(ctx, i) for i in 0 .. threads-1 at the same time, 0 on the calling

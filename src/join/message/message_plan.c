@@ -186,10 +186,11 @@ static bool fix_next(struct plan *p)
     return v >= 0 && fix_more(p, (unsigned)v);
 }
 
-static enum status try_terms(struct plan *p, bool *fits, struct err *err)
+static enum status try_terms(struct plan *p, enum outcome *what,
+                             struct err *err)
 {
     gset m = unfixed_max(p), exists;
-    *fits = false;
+    *what = PASS;
     p->root = -1;
     if (__builtin_popcount(m) > 1 || (m && p->n_x > p->n_max))
         return OK;
@@ -199,25 +200,25 @@ static enum status try_terms(struct plan *p, bool *fits, struct err *err)
     if (m)
         p->root = __builtin_ctz(m);
     plan_symmetry(p);
-    return plan_terms(p, fits, err);
+    return plan_terms(p, what, err);
 }
 
 enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
-                      struct plan *p, bool *fits, struct err *err)
+                      struct plan *p, enum outcome *what, struct err *err)
 {
     gset gone = 0;
     memset(p, 0, sizeof *p);
     p->j = j;
     p->a = a;
     p->g = *g;
-    *fits = true;
-    TRY(graph_trim(a, &p->g, 0, &gone, fits, err));
+    *what = SOLVED;
+    TRY(graph_trim(a, &p->g, 0, &gone, what, err));
     p->live = (gset)(((uint64_t)1 << g->n_vars) - 1) & ~gone;
-    if (!*fits)
+    if (*what != SOLVED)
         return OK;
     for (;;) {
-        TRY(try_terms(p, fits, err));
-        if (*fits)
+        TRY(try_terms(p, what, err));
+        if (*what == SOLVED)
             return OK;
         if (!fix_next(p))
             return OK;

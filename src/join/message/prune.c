@@ -103,7 +103,8 @@ enum status prune_caps(struct plan *p, struct prune *b, struct err *err)
     for (uint32_t i = 1; i < t->n_nodes; i++) {
         struct graph sub;
         uint8_t place[G_VARS];
-        bool plain = true, fits = false;
+        bool plain = true;
+        enum outcome what = PASS;
         gset s = subtree(t, i, &plain);
         if (!plain || __builtin_popcount(s) < 3 || !has_kind(&p->g, s, W_MAX) ||
             !has_kind(&p->g, s, W_SUM))
@@ -115,8 +116,8 @@ enum status prune_caps(struct plan *p, struct prune *b, struct err *err)
             t->node[i].cap = 1;
             continue;
         }
-        TRY(p->solve(p->j, &sub, &value, &fits, err));
-        if (fits && !(value >> 62) && value && value < COUNT_MOST)
+        TRY(p->solve(p->j, &sub, &value, &what, err));
+        if (what == SOLVED && !(value >> 62) && value && value < COUNT_MOST)
             t->node[i].cap = (uint64_t)value;
     }
     return OK;
@@ -195,15 +196,15 @@ enum status prune_limit_core(struct plan *p, uint64_t *limit, struct err *err)
     gset core = p->live & ~bystanders(p);
     struct graph sub;
     uint8_t place[G_VARS];
-    bool fits = false;
+    enum outcome what = PASS;
     u128 value = 0;
     if (core == p->live || !has_kind(&p->g, core, W_SUM) ||
         !has_kind(&p->g, core, W_MAX) ||
         graph_component(&p->g, core, (unsigned)__builtin_ctz(core)) != core)
         return OK;
     graph_induce(&p->g, core, &sub, place);
-    TRY(p->solve(p->j, &sub, &value, &fits, err));
-    if (fits && value < *limit && value < COUNT_MOST)
+    TRY(p->solve(p->j, &sub, &value, &what, err));
+    if (what == SOLVED && value < *limit && value < COUNT_MOST)
         *limit = (uint64_t)value;
     return OK;
 }

@@ -535,7 +535,8 @@ static enum status search(struct max_job *job, struct max_runner *m,
                        max_worker, job, err);
 }
 
-enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
+enum status solve_max(struct plan *p, u128 *out, enum outcome *what,
+                      struct err *err)
 {
     struct max_job *job = NEW(p->a, struct max_job);
     struct max_runner m;
@@ -546,7 +547,7 @@ enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
     if (job->limit == 1 && p->n_max && !job->by_kernel)
         TRY(try_heaviest(job, err));
     if (atomic_load(&job->best) >= job->limit || atomic_load(&job->wide)) {
-        *fits = !atomic_load(&job->wide);
+        *what = atomic_load(&job->wide) ? WIDE : SOLVED;
         *out = atomic_load(&job->best);
         return OK;
     }
@@ -555,7 +556,7 @@ enum status solve_max(struct plan *p, u128 *out, bool *fits, struct err *err)
     if (s == OK)
         s = search(job, &m, err);
     runner_close(&m.r);
-    *fits = !atomic_load(&job->wide);
+    *what = atomic_load(&job->wide) ? WIDE : SOLVED;
     *out = atomic_load(&job->best);
     return s;
 }

@@ -186,7 +186,8 @@ static uint32_t chunk_size(const struct plan *p)
     return n < LEAST ? LEAST : n > MOST ? MOST : n;
 }
 
-enum status solve_sum(struct plan *p, u128 *out, bool *fits, struct err *err)
+enum status solve_sum(struct plan *p, u128 *out, enum outcome *what,
+                      struct err *err)
 {
     struct sum_job *job = NEW(p->a, struct sum_job);
     if (!job)
@@ -211,8 +212,7 @@ enum status solve_sum(struct plan *p, u128 *out, bool *fits, struct err *err)
         for (unsigned i = 0; i < n; i++)
             sum += job->sums[i];
     }
-    *fits = !atomic_load(&job->wide) && sum >= 0;
-    if (*fits && !u128_mul((u128)sum, p->factor, out))
-        *fits = false;
+    bool fits = !atomic_load(&job->wide) && sum >= 0;
+    *what = fits && u128_mul((u128)sum, p->factor, out) ? SOLVED : WIDE;
     return OK;
 }

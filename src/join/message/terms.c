@@ -11,7 +11,7 @@ struct expansion {
     struct plan *p;
     struct sterm *out;
     uint32_t n, room;
-    bool fits;
+    enum outcome what; /* SOLVED: so far it can be expanded */
     struct err *err;
 };
 
@@ -46,7 +46,7 @@ static enum status collect(struct expansion *x, const struct sterm *t)
             return OK;
         }
     if (x->n == MOST_TERMS) {
-        x->fits = false;
+        x->what = PASS;
         return OK;
     }
     if (x->n == x->room)
@@ -59,7 +59,7 @@ static enum status collect(struct expansion *x, const struct sterm *t)
 static enum status expand(struct expansion *x, const struct sterm *t)
 {
     int ne = open_ne(x->p, &t->g);
-    if (!x->fits)
+    if (x->what != SOLVED)
         return OK;
     if (ne < 0)
         return collect(x, t);
@@ -80,8 +80,8 @@ static enum status expand(struct expansion *x, const struct sterm *t)
         v = w;
     }
     bool zero = false;
-    TRY(graph_contract(x->p->j, x->p->a, &a->g, u, v, &zero, &x->fits, x->err));
-    if (zero || !x->fits)
+    TRY(graph_contract(x->p->j, x->p->a, &a->g, u, v, &zero, &x->what, x->err));
+    if (zero || x->what != SOLVED)
         return OK;
     a->coef = -t->coef;
     a->gone |= gset_one(v);
@@ -228,25 +228,28 @@ static unsigned choose_root(const struct plan *p, const struct graph *g,
     return best;
 }
 
-static enum status plant(struct plan *p, struct sterm *t, bool *fits,
+static enum status plant(struct plan *p, struct sterm *t, enum outcome *what,
                          struct err *err)
 {
     gset keep = p->x_set | t->lim.below_first;
     if (p->root >= 0)
         keep |= gset_one((unsigned)p->root);
-    TRY(graph_trim(p->a, &t->g, keep, &t->gone, fits, err));
+    TRY(graph_trim(p->a, &t->g, keep, &t->gone, what, err));
     gset open = p->live & ~p->x_set & ~t->gone;
     t->trees = NEWS(p->a, struct jtree, (size_t)__builtin_popcount(open));
     t->root_tree = -1;
     if (!t->trees)
         return err_nomem(err);
-    while (open && *fits) {
+    while (open && *what == SOLVED) {
         gset comp = graph_component(&t->g, open, (unsigned)__builtin_ctz(open));
         unsigned root = choose_root(p, &t->g, comp);
         if ((int)root == p->root)
             t->root_tree = (int)t->n_trees;
         struct jtree *tree = &t->trees[t->n_trees++];
-        jtree_make(&t->g, comp, p->x_set, root, &t->lim, false, tree, fits);
+        bool planted;
+        jtree_make(&t->g, comp, p->x_set, root, &t->lim, false, tree, &planted);
+        if (!planted)
+            *what = PASS;
         if (tree->n_nodes > p->max_nodes)
             p->max_nodes = tree->n_nodes;
         open &= ~comp;
@@ -254,9 +257,9 @@ static enum status plant(struct plan *p, struct sterm *t, bool *fits,
     return OK;
 }
 
-enum status plan_terms(struct plan *p, bool *fits, struct err *err)
+enum status plan_terms(struct plan *p, enum outcome *what, struct err *err)
 {
-    struct expansion x = {.p = p, .fits = true, .err = err};
+    struct expansion x = {.p = p, .what = SOLVED, .err = err};
     struct sterm *first = NEW(p->a, struct sterm);
     if (!first)
         return err_nomem(err);
@@ -268,13 +271,13 @@ enum status plan_terms(struct plan *p, bool *fits, struct err *err)
         first->rep[i] = (uint8_t)i;
     merge_twins(p, first);
     TRY(expand(&x, first));
-    for (uint32_t i = 0; i < x.n && x.fits; i++)
-        TRY(plant(p, &x.out[i], &x.fits, err));
+    for (uint32_t i = 0; i < x.n && x.what == SOLVED; i++)
+        TRY(plant(p, &x.out[i], &x.what, err));
     p->terms = x.out;
     p->n_terms = x.n;
     for (uint32_t v = 0; v < p->g.n_vars; v++)
         if (p->g.v[v].n > p->max_n)
             p->max_n = p->g.v[v].n;
-    *fits = x.fits;
+    *what = x.what;
     return OK;
 }

@@ -44,15 +44,15 @@ void wide_total(const struct jtree *t, const struct wide_node *x,
                 uint32_t words, uint64_t *out);
 
 /* --- wide_solve.c -------------------------------------------------------- */
-/* The value of a graph with words, clamped; *fits false: no plan. `solve` gives
+/* The value of a graph with words, clamped; PASS: no plan. `solve` gives
  * those of smaller problems. */
 enum status wide_solve(struct join *j, const struct graph *g,
-                       graph_solver *solve, u128 *out, bool *fits,
+                       graph_solver *solve, u128 *out, enum outcome *what,
                        struct err *err) WARN_UNUSED;
 /* The counts of keys of a tree's boundary variables, as acyclic_groups. */
 struct group_ids;
 enum status wide_groups(struct join *j, const struct graph *g,
-                        const struct group_ids *k, u128 *out, bool *done,
-                        struct err *err) WARN_UNUSED;
+                        const struct group_ids *k, u128 *out,
+                        enum outcome *what, struct err *err) WARN_UNUSED;
 
 #endif

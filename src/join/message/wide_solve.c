@@ -293,15 +293,15 @@ static enum status run(struct wide_run *x, struct plan *p, struct err *err)
 }
 
 enum status wide_solve(struct join *j, const struct graph *g,
-                       graph_solver *solve, u128 *out, bool *fits,
+                       graph_solver *solve, u128 *out, enum outcome *what,
                        struct err *err)
 {
     struct arena a;
     arena_init(&a, j->mem);
     struct plan *p = NEW(&a, struct plan);
     struct wide_run *x = NEW(&a, struct wide_run);
-    enum status s = p && x ? plan_make(j, &a, g, p, fits, err) : err_nomem(err);
-    if (s == OK && *fits) {
+    enum status s = p && x ? plan_make(j, &a, g, p, what, err) : err_nomem(err);
+    if (s == OK && *what == SOLVED) {
         j->n_wide++;
         p->solve = solve;
         plan_second_symmetry(p);
@@ -391,17 +391,18 @@ static enum status make_path(struct wide_keys *x, struct arena *a, bool *ok,
     const struct group_ids *k = x->k;
     unsigned end = x->var[k->n_vars - 1];
     gset gone = 0, fixed = k->n_vars == 2 ? gset_one(x->var[0]) : 0;
-    TRY(graph_trim(a, &x->g, fixed | gset_one(end), &gone, ok, err));
+    enum outcome what = SOLVED;
+    TRY(graph_trim(a, &x->g, fixed | gset_one(end), &gone, &what, err));
     gset all = (gset)(((uint64_t)1 << x->g.n_vars) - 1) & ~gone & ~fixed;
     gset comp = graph_component(&x->g, all, end);
-    *ok = *ok && comp == all;
+    *ok = what == SOLVED && comp == all;
     if (*ok)
         jtree_make(&x->g, comp, fixed, end, NULL, false, &x->tree, ok);
     return OK;
 }
 
-static enum status count_keys(struct wide_keys *x, struct arena *a, bool *done,
-                              struct err *err)
+static enum status count_keys(struct wide_keys *x, struct arena *a,
+                              enum outcome *what, struct err *err)
 {
     uint32_t n_ids = 0;
     size_t n = 0;
@@ -415,17 +416,17 @@ static enum status count_keys(struct wide_keys *x, struct arena *a, bool *done,
     x->w.j->n_wide++;
     uint32_t *keys = list_keys(x, a, x->g.v[x->var[0]].n, &n);
     TRY(keys ? each_first(x, keys, n, err) : err_nomem(err));
-    *done = true;
+    *what = SOLVED;
     return OK;
 }
 
 enum status wide_groups(struct join *j, const struct graph *g,
-                        const struct group_ids *k, u128 *out, bool *done,
-                        struct err *err)
+                        const struct group_ids *k, u128 *out,
+                        enum outcome *what, struct err *err)
 {
     uint32_t n_max = 0;
     struct arena a;
-    *done = false;
+    *what = PASS;
     arena_init(&a, j->mem);
     struct wide_keys *x = NEW(&a, struct wide_keys);
     if (!x)
@@ -440,7 +441,7 @@ enum status wide_groups(struct join *j, const struct graph *g,
     if (!g->n_nes && g->n_edges + 1 == g->n_vars && k->n < NO_ID && n_max &&
         n_max <= 2 && n_max == k->n_vars) {
         wide_work_open(&x->w, j, g->words, 0);
-        s = count_keys(x, &a, done, err);
+        s = count_keys(x, &a, what, err);
         wide_work_close(&x->w);
     }
     arena_fini(&a);

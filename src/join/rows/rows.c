@@ -275,7 +275,8 @@ uint32_t rows_words(const struct join *j, const struct request *r)
 }
 
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
-                       uint32_t words, u128 *out, bool *done, struct err *err)
+                       uint32_t words, u128 *out, enum outcome *what,
+                       struct err *err)
 {
     struct rows x = {.j = j,
                      .r = r,
@@ -284,7 +285,7 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
                      .words = words,
                      .fits = true};
     struct rows_atom *last = NULL;
-    *done = false;
+    *what = PASS;
     if (r->fixed_set || r->each)
         return OK;
     TRY(rows_open(&x, err));
@@ -295,13 +296,13 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
     if (!last && j->opt.steady)
         return OK;
     if (!last)
-        return rows_path(&x, out, done, err);
+        return rows_path(&x, out, what, err);
     vset only = last->set & ~r->outs & ~x.boundary;
     if (only && last->counts)
         return OK;
     if (only)
         TRY(project(&x, last, last->set & ~only, err));
-    *done = true;
+    *what = SOLVED;
     j->steps += last->n;
     return largest(&x, last, out, err);
 }
@@ -345,7 +346,7 @@ static bool key_passes(const struct rows *x, const struct rows_atom *keys,
 
 enum status rows_count_keys(struct join *j, const struct request *r,
                             struct arena *a, uint32_t words,
-                            const struct rows_wanted *k, bool *done,
+                            const struct rows_wanted *k, enum outcome *what,
                             struct err *err)
 {
     struct rows x = {.j = j,
@@ -355,7 +356,7 @@ enum status rows_count_keys(struct join *j, const struct request *r,
                      .words = words,
                      .fits = true};
     struct rows_atom *last = NULL;
-    *done = false;
+    *what = PASS;
     if (r->outside || r->fixed_set || r->each || k->n >= NO_ID)
         return OK;
     TRY(rows_open(&x, err));
@@ -368,6 +369,6 @@ enum status rows_count_keys(struct join *j, const struct request *r,
         k->out[i] = !k->ok[i] || !key_passes(&x, last, i) ? 0
                     : last->w ? words_clamped(last->w + i * words, words)
                               : 1;
-    *done = true;
+    *what = SOLVED;
     return OK;
 }

@@ -152,17 +152,18 @@ enum status rows_open_outside(struct rows *x, struct err *err) WARN_UNUSED;
 enum status rows_fold_outside(struct rows *x, struct err *err) WARN_UNUSED;
 
 /* --- rows_path.c --------------------------------------------------------- */
-/* The value when atoms are left; *done as below. */
-enum status rows_path(struct rows *x, u128 *out, bool *done,
+/* The value when atoms are left; *what as below. */
+enum status rows_path(struct rows *x, u128 *out, enum outcome *what,
                       struct err *err) WARN_UNUSED;
 
 /* --- rows.c -------------------------------------------------------------- */
 /* Words for every number on the way to the request's value. */
 uint32_t rows_words(const struct join *j, const struct request *r);
-/* The request's value, with weights of so many words; *done false: not of this
- * kind, or numbers that are too large. Clamped if there are several words. */
+/* The request's value, with weights of so many words; PASS: not of this
+ * kind; WIDE, or PASS too: numbers that are too large. Clamped if there are
+ * several words. */
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
-                       uint32_t words, u128 *out, bool *done,
+                       uint32_t words, u128 *out, enum outcome *what,
                        struct err *err) WARN_UNUSED;
 /* The counts of keys: ids[v-th variable of the boundary][key], of which those
  * with ok[key] count. */
@@ -174,7 +175,7 @@ struct rows_wanted {
 };
 enum status rows_count_keys(struct join *j, const struct request *r,
                             struct arena *a, uint32_t words,
-                            const struct rows_wanted *k, bool *done,
+                            const struct rows_wanted *k, enum outcome *what,
                             struct err *err) WARN_UNUSED;
 
 #endif

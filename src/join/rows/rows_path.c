@@ -349,7 +349,8 @@ static void one_value(struct path *p, uint32_t g)
     }
 }
 
-enum status rows_path(struct rows *x, u128 *out, bool *done, struct err *err)
+enum status rows_path(struct rows *x, u128 *out, enum outcome *what,
+                      struct err *err)
 {
     struct path *p = NEW(x->a, struct path);
     if (!p)
@@ -373,6 +374,6 @@ enum status rows_path(struct rows *x, u128 *out, bool *done, struct err *err)
     if (p->stop)
         return err_set(err, E_CANCELLED, "cancelled");
     *out = words_clamped(p->best, x->words);
-    *done = x->fits && !p->wide;
+    *what = p->wide ? WIDE : x->fits ? SOLVED : PASS;
     return OK;
 }
