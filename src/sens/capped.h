@@ -37,4 +37,9 @@ enum status sens_paper_range(const struct sens_plan *p, mpq_srcptr beta,
                              uint32_t order, uint64_t *out_k_hat,
                              uint64_t *out_up_to, struct err *err) WARN_UNUSED;
 
+/* sens.c: `out` as it is before anything is computed, for a query and for parts
+ * alike; E_VALUE for a beta that is none. */
+enum status sens_begin(const struct sens_options *opt, struct sens *out,
+                       struct err *err) WARN_UNUSED;
+
 #endif

@@ -385,15 +385,20 @@ static enum status admit(struct arena *a, const struct cq *q,
     return paper_range(*plan, opt, k_hat, up_to, err);
 }
 
+static enum status check_betas(const struct sens_options *opt, struct err *err)
+{
+    bool good = mpq_sgn(opt->beta) > 0 &&
+                (!opt->second_beta || mpq_sgn(opt->second_beta) > 0);
+    return good ? OK : err_set(err, E_VALUE, "beta must be positive");
+}
+
 enum status sens_admit(struct arena *a, const struct cq *q,
                        const struct sens_counter *counter,
                        const struct sens_options *opt, struct err *err)
 {
     struct sens_plan *plan;
     uint64_t k_hat, up_to;
-    if (mpq_sgn(opt->beta) <= 0 ||
-        (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
-        return err_set(err, E_VALUE, "beta must be positive");
+    TRY(check_betas(opt, err));
     return q->unsat ? OK
                     : admit(a, q, counter, opt, &plan, &k_hat, &up_to, err);
 }
@@ -426,15 +431,24 @@ static enum status nothing(struct job *w)
     return OK;
 }
 
+enum status sens_begin(const struct sens_options *opt, struct sens *out,
+                       struct err *err)
+{
+    memset(out, 0, sizeof *out);
+    TRY(check_betas(opt, err));
+    secret_scale_init(&out->s);
+    secret_scale_init(&out->second);
+    out->ready = true;
+    out->global_upper = opt->global_upper;
+    return OK;
+}
+
 enum status sens_compute_with(struct arena *a, const struct cq *q,
                               const struct sens_counter *counter,
                               const struct sens_options *opt, struct sens *out,
                               struct err *err)
 {
-    memset(out, 0, sizeof *out);
-    if (mpq_sgn(opt->beta) <= 0 ||
-        (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
-        return err_set(err, E_VALUE, "beta must be positive");
+    TRY(sens_begin(opt, out, err));
     struct job w = {.a = a,
                     .q = q,
                     .counter = counter,
@@ -442,10 +456,6 @@ enum status sens_compute_with(struct arena *a, const struct cq *q,
                     .order = opt->order ? opt->order : 1,
                     .out = out,
                     .err = err};
-    secret_scale_init(&out->s);
-    secret_scale_init(&out->second);
-    out->ready = true;
-    out->global_upper = opt->global_upper;
     enum status st = q->unsat ? nothing(&w) : run(&w);
     sens_paper_fini(&w.paper);
     sens_state_fini(&w.state);

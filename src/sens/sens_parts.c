@@ -432,19 +432,12 @@ enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
                                const struct sens_options *opt, struct sens *out,
                                struct err *err)
 {
-    memset(out, 0, sizeof *out);
-    if (mpq_sgn(opt->beta) <= 0 ||
-        (opt->second_beta && mpq_sgn(opt->second_beta) <= 0))
-        return err_set(err, E_VALUE, "beta must be positive");
+    TRY(sens_begin(opt, out, err));
     struct parts_job w = {.a = a,
                           .opt = opt,
                           .order = opt->order ? opt->order : 1,
                           .out = out,
                           .err = err};
-    secret_scale_init(&out->s);
-    secret_scale_init(&out->second);
-    out->ready = true;
-    out->global_upper = opt->global_upper;
     enum status st = run(&w, parts, n, counters);
     fini(&w);
     return st;

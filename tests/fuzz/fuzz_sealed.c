@@ -7,36 +7,13 @@
  */
 #include <sqlite3.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "source/source.h"
+#include "fuzz/read_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char folder[64], path[80];
 static char sound[1 << 17];
 static size_t n_sound;
-
-static void defect(const char *what)
-{
-    fprintf(stderr, "%s\n", what);
-    abort();
-}
-
-static void leave(void)
-{
-    unlink(path);
-    rmdir(folder);
-}
-
-static void must(bool good)
-{
-    if (!good)
-        exit(1);
-}
 
 /* A copy of two small tables, with every kind of cell. */
 static void write_sound(struct mem *m)
@@ -72,23 +49,11 @@ static void write_sound(struct mem *m)
 static void prepare(void)
 {
     struct mem m;
-    strcpy(folder, "/dev/shm/dpc-fuzz-XXXXXX");
-    if (!mkdtemp(folder) &&
-        (strcpy(folder, "/tmp/dpc-fuzz-XXXXXX"), !mkdtemp(folder)))
-        exit(1);
-    snprintf(path, sizeof path, "%s/copy.db", folder);
-    atexit(leave);
+    make_folder("copy.db");
     mem_init(&m, 0);
     write_sound(&m);
     FILE *f = fopen(path, "rb");
     must(f && (n_sound = fread(sound, 1, sizeof sound, f)) && !fclose(f));
-}
-
-static void put_file(struct str bytes)
-{
-    unlink(path);
-    FILE *f = fopen(path, "wb");
-    must(f && fwrite(bytes.p, 1, bytes.n, f) == bytes.n && !fclose(f));
 }
 
 static struct str line(struct str *rest)
@@ -125,7 +90,7 @@ static void put_lines(struct str text)
         "UPDATE dpcount_seal SET version = ?1",
         "INSERT INTO dpcount_columns VALUES(?1, ?2, ?3, ?4, ?5)"};
     sqlite3 *db = NULL;
-    put_file((struct str){sound, n_sound});
+    put_file(sound, n_sound);
     must(sqlite3_open(path, &db) == SQLITE_OK);
     sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF",
                  NULL, NULL, NULL);
@@ -140,60 +105,16 @@ static void put_lines(struct str text)
     sqlite3_close(db);
 }
 
-static enum status said(enum status s, struct err *err)
-{
-    if (s != OK && !err->message[0])
-        defect("an error without message");
-    return s;
-}
-
-static void load_all(struct source *src, struct schema *s, struct mem *m,
-                     bool strictly)
-{
-    struct store *st = NULL;
-    struct err err = {0};
-    if (said(store_new(m, s, &st, &err), &err) != OK)
-        return;
-    for (size_t i = 0; i < s->tables.n; i++) {
-        struct err why = {0};
-        enum status e = strictly ? source_load_strictly(src, i, NULL, st, &why)
-                                 : source_load_whole(src, i, st, NULL, &why);
-        if (said(e, &why) != OK)
-            break;
-    }
-    store_free(st);
-}
-
-static void use(struct mem *m, struct arena *a)
-{
-    struct schema s;
-    struct source *src = NULL;
-    struct err err = {0};
-    struct source_spec sp = {.db = str_of(path)};
-    schema_init(&s, a);
-    if (said(source_open(m, &sp, &s, &src, &err), &err) == OK) {
-        load_all(src, &s, m, false);
-        load_all(src, &s, m, true);
-    }
-    source_close(src);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct mem m;
-    struct arena a;
     struct str text = {(const char *)data, size};
     if (!folder[0])
         prepare();
     if (size && text.p[0] == '=')
         put_lines((struct str){text.p + 1, text.n - 1});
     else
-        put_file(text);
-    mem_init(&m, 64 << 20);
-    arena_init(&a, &m);
-    use(&m, &a);
-    arena_fini(&a);
-    if (atomic_load(&m.used))
-        defect("memory is left");
+        put_file(data, size);
+    struct source_spec sp = {.db = str_of(path)};
+    read_source(&sp, 64 << 20);
     return 0;
 }
