@@ -45,6 +45,7 @@ struct lp {
 
 /* --- cutting the problem down --------------------------------------------- */
 
+/* The program's variables among `set`, as bits; others are dropped. */
 static unsigned project(vset set, const int *to)
 {
     unsigned s = 0;
@@ -155,6 +156,9 @@ static void load_column(glp_prob *p, int col, const unsigned *set,
     glp_set_mat_col(p, col, m, ind, val);
 }
 
+/* The dual program for GLPK: a column for each step and each Shannon
+ * inequality, a row for each set of variables, equal to 1 for the goal alone.
+ */
 static void load(const struct lp *lp, glp_prob *p)
 {
     int rows = (1 << lp->n) - 1;
@@ -289,6 +293,8 @@ static bool make_room(struct arena *a, struct lp *lp)
     return lp->x && lp->z && lp->sum;
 }
 
+/* Proposes a solution in floating point, rounds it and certifies it exactly:
+ * *out changes only where the certificate holds. */
 static enum status solve(struct arena *a, const struct steps *s, vset from,
                          vset goal, u128 known, struct work *work, u128 *out,
                          struct err *err)

@@ -9,6 +9,7 @@
 
 enum { OUTPUTS_WORK = 2000000 };
 
+/* Variables stand behind the constants. */
 static void mark(bool *at, const struct cq *q, vset vars)
 {
     VSET_EACH (v, vars) {

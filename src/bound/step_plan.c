@@ -82,6 +82,8 @@ static struct heap_item heap_pop(struct dijkstra *d)
     return top;
 }
 
+/* A set that can be reached at this cost: closed under functional dependencies,
+ * and put into the heap if it is new or cheaper than before. */
 static enum status relax(struct dijkstra *d, vset set, u128 cost,
                          uint32_t parent, uint32_t via, struct err *err)
 {
@@ -113,6 +115,7 @@ static enum status relax(struct dijkstra *d, vset set, u128 cost,
     return heap_push(d, it) ? OK : err_nomem(err);
 }
 
+/* All degree steps that lead on from a set whose cost is settled. */
 static enum status expand(struct dijkstra *d, uint32_t i, struct err *err)
 {
     struct state at = d->states.p[i];

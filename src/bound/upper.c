@@ -204,6 +204,8 @@ static enum status sum_cases(struct arena *a, struct upper *u,
     return OK;
 }
 
+/* Case distinction on a dependency that the tableau violates: two of its rows
+ * must be one. The bound is the sum over the cases. */
 static enum status split(struct arena *a, struct upper *u, struct work *work,
                          unsigned depth, struct err *err)
 {
@@ -217,6 +219,7 @@ static enum status split(struct arena *a, struct upper *u, struct work *work,
 
 /* --- all of it ------------------------------------------------------------ */
 
+/* Chase and core, once; then steps and goal over what is left. */
 static enum status prepare(struct arena *a, struct tab *t, struct work *work,
                            struct upper *u, struct err *err)
 {

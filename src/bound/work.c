@@ -331,6 +331,8 @@ static bool counts_rows(const struct work_run *w, aset f, vset all, vset comp)
     return true;
 }
 
+/* Adds to *total the steps that the join takes for the variables `open` below
+ * `parent` partial answers in which those of `path` are set. */
 static enum status walk(struct work_run *w, aset f, vset all, vset open,
                         vset path, u128 parent, u128 *total);
 
@@ -430,6 +432,7 @@ static enum status component(struct work_run *w, vset vars, u128 *total,
     return OK;
 }
 
+/* Component by component; *out adds up, *linear stays while each is scanned. */
 static enum status run(struct work_run *w, u128 *out, bool *linear)
 {
     vset all = 0;

@@ -561,6 +561,8 @@ static enum status join_rest(struct elim *e, uint32_t *out)
     return OK;
 }
 
+/* Hands on each row of the last factor: its ids, and the weight that is left.
+ */
 static enum status tell(const struct elim_factor *f, each_key each, void *ctx,
                         struct err *err)
 {

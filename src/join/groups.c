@@ -74,6 +74,7 @@ static bool encode_key(const struct grouping *g, const struct value *key,
     return true;
 }
 
+/* Multiplies a key's count by that of one more component. */
 static void times(const struct grouping *g, size_t key, u128 by)
 {
     g->out[key] = count_mul(g->out[key], count_clamp(by));
@@ -258,6 +259,7 @@ struct listing {
     void *ctx;
 };
 
+/* Ids become values: the key as the caller knows it. */
 static enum status tell(void *ctx, const uint64_t *ids, u128 count,
                         struct err *err)
 {

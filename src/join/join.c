@@ -135,6 +135,7 @@ enum status join_pick(struct join *j, struct request *r, struct arena *a,
     return pick_cmps(j, r, a, err);
 }
 
+/* With the comparisons that concern the request. */
 static enum status run(struct join *j, struct request *r, struct arena *a,
                        u128 *out, struct err *err)
 {
@@ -170,6 +171,8 @@ enum status memo_put(struct join *j, struct str key, u128 v, struct err *err)
                : err_nomem(err);
 }
 
+/* What the key of the memo asks, as a request: parts that share no variable are
+ * solved apart (solve.c). */
 static enum status solve(struct join *j, const struct memo_key *k, u128 *out,
                          struct err *err)
 {
@@ -190,6 +193,8 @@ static enum status solve(struct join *j, const struct memo_key *k, u128 *out,
     return s;
 }
 
+/* From the memo, or by a scan where one atom is asked and nothing is encoded
+ * yet, or by the engines; and into the memo. */
 static enum status ask(struct join *j, const struct memo_key *k, u128 *out,
                        struct err *err)
 {

@@ -49,6 +49,7 @@ static enum status find_sum(struct weighing *w, const uint64_t *ids,
     return OK;
 }
 
+/* Adds an answer's weight, times how often it occurs, to the sum of its key. */
 static enum status weigh(void *ctx, const uint64_t *ids, u128 count,
                          struct err *err)
 {

@@ -185,6 +185,7 @@ static void distinct(struct node_names *names)
     names->n = w;
 }
 
+/* Both ends of every edge, each node once; NULLs are no nodes. */
 static void collect(const struct store_table *t, struct node_names *names)
 {
     for (size_t r = 0; r < t->n_rows; r++)

@@ -203,6 +203,8 @@ static void choose_order(struct sens_elastic *e)
     }
 }
 
+/* Tells the counter all degrees that will be asked, so that a database can
+ * answer them in one statement. */
 static enum status prepare(struct arena *a, const struct sens_elastic *e,
                            const struct sens_counter *counter, struct err *err)
 {

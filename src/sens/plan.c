@@ -319,6 +319,7 @@ static enum status find_private(struct plan_builder *b, struct err *err)
     return OK;
 }
 
+/* An empty plan that knows the private atoms. */
 static enum status start(struct plan_builder *b, struct arena *a,
                          const struct cq *q, bool filters_exact,
                          struct err *err)

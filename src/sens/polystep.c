@@ -36,6 +36,7 @@ static mpz_t *numbers(struct arena *a, size_t n)
     return v;
 }
 
+/* PRIVACY: wiped, for these are numbers of the data. */
 static void drop(mpz_t *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)

@@ -117,6 +117,7 @@ static enum status keep_capped(struct job *w, const struct sens_peak *peak)
     return OK;
 }
 
+/* The largest term of the capped sequence times e^(-beta k), for one beta. */
 static enum status scan(struct job *w, mpq_srcptr beta, struct sens_peak *peak)
 {
     struct sens_capped c;
@@ -150,6 +151,8 @@ static enum status second_scan(struct job *w, mpz_t *t)
     return st;
 }
 
+/* One scan, or two from the same T: the first moves the state on, so that its
+ * beginning is kept for the second. */
 static enum status capped(struct job *w)
 {
     size_t n = w->plan->n_coords;
@@ -372,6 +375,7 @@ static enum status paper_range(const struct sens_plan *p,
     return OK;
 }
 
+/* What can be refused by query and betas alone; the plan is made on the way. */
 static enum status admit(struct arena *a, const struct cq *q,
                          const struct sens_counter *counter,
                          const struct sens_options *opt,
@@ -403,6 +407,8 @@ enum status sens_admit(struct arena *a, const struct cq *q,
                     : admit(a, q, counter, opt, &plan, &k_hat, &up_to, err);
 }
 
+/* Plan and T once; then a scan for each beta, and baselines where they are
+ * wanted. */
 static enum status run(struct job *w)
 {
     uint64_t up_to;

@@ -71,6 +71,7 @@ static mpz_t *numbers(struct parts_job *w, size_t n)
     return v;
 }
 
+/* PRIVACY: wiped, for these are numbers of the data. */
 static void drop(mpz_t *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)
@@ -263,6 +264,8 @@ static void bound(void *ctx, uint64_t k, mpz_t out)
         }
 }
 
+/* The sequence of all parts together, before its first step: from where it must
+ * be looked at, and when it stays 0. */
 static enum status begin(struct parts_job *w, mpq_srcptr beta)
 {
     w->seq = (struct sens_sequence){.ctx = w, .value = value, .bound = bound};
@@ -288,6 +291,7 @@ static enum status begin(struct parts_job *w, mpq_srcptr beta)
     return OK;
 }
 
+/* Also after a begin that failed half way. */
 static void end(struct parts_job *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -300,6 +304,7 @@ static void end(struct parts_job *w)
     mpz_wipe_clear(w->seq.limit);
 }
 
+/* As in sens.c, over the sum of the parts. */
 static enum status scan(struct parts_job *w, mpq_srcptr beta,
                         struct sens_peak *peak)
 {
@@ -338,6 +343,8 @@ static enum status list_residuals(struct parts_job *w)
     return OK;
 }
 
+/* T of every part from its own counter; kept in t0, because a scan moves the
+ * state on. */
 static enum status fill(struct parts_job *w,
                         const struct sens_counter *counters)
 {
@@ -417,6 +424,7 @@ static void fini(struct parts_job *w)
     drop(w->loss, w->n_tables);
 }
 
+/* Plans and T once; then a scan for each beta. */
 static enum status run(struct parts_job *w, const struct tree_part *parts,
                        size_t n, const struct sens_counter *counters)
 {

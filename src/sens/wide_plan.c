@@ -120,6 +120,8 @@ static size_t parts_of(const struct wide_builder *b, const struct sens_coord *c,
                       parts);
 }
 
+/* A coordinate that the counter is asked for, with a cap where the query has
+ * one. Too many are refused. */
 static enum status ask(struct wide_builder *b, struct sens_coord *c,
                        uint32_t *out)
 {

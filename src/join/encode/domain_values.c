@@ -88,6 +88,7 @@ static void find_range(const struct dom_source *s, struct value_range *r)
     }
 }
 
+/* Which of the values from min on occur: 1 in a table as long as the range. */
 static void mark(const struct dom_source *s, int64_t min, uint32_t *dense)
 {
     struct value_reader b = {.s = s};

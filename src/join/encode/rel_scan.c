@@ -299,6 +299,8 @@ static enum status all_differ(const struct row_scan *s, vset outs, bool *out,
     return OK;
 }
 
+/* The number of rows kept. PASS where rows could be equal in `outs`: then they
+ * must be told apart, which a scan does not. */
 static enum status count(struct row_scan *s, vset outs, u128 *out,
                          enum outcome *what, struct err *err)
 {

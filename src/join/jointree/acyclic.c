@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+/* Of n weights; 0: there is none. */
 static uint64_t largest(const uint64_t *w, uint32_t n)
 {
     uint64_t top = 0;
@@ -35,6 +36,8 @@ static uint32_t degree(const struct graph *g, unsigned v, uint32_t *edge)
     return n;
 }
 
+/* All variables are live, and the largest weight of each is known: products of
+ * these tell before a sum whether it could leave 64 bits. */
 static void begin(struct acyclic *x, struct join *j, const struct graph *g)
 {
     memset(x, 0, sizeof *x);
@@ -133,6 +136,8 @@ static bool is_path(const struct acyclic *x, unsigned *a, unsigned *b)
     return ends == 2;
 }
 
+/* What is left when nothing can be folded any more: one variable, whose weights
+ * are added up, or a path between two that keep their values. */
 static enum status finish(struct acyclic *x, u128 *out, enum outcome *what,
                           struct err *err)
 {

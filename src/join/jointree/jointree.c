@@ -127,6 +127,8 @@ static bool relax_exists(struct jtree *t, uint32_t at)
     return sum;
 }
 
+/* Leaves without weights, which need no array of their own: is_free and is_mark
+ * (jointree.h). */
 static void classify(struct tnode *n)
 {
     bool leaf = !n->n_kids && !n->unary && n->up;

@@ -372,6 +372,7 @@ static void multiply_kid(const struct tnode *n, const struct tnode *k,
     pull(k, w, kid, x, fixed);
 }
 
+/* No value above cap: more than that is known to be impossible. */
 static void lower(struct nwork *x, uint64_t cap)
 {
     for (uint32_t i = 0; i < x->n_ids; i++)

@@ -103,6 +103,8 @@ static void pull_largest(const struct message_fold *f)
     }
 }
 
+/* One of four loops that give the same: by lengths of rows alone where all
+ * weights are equal, else from the side that has fewer rows to visit. */
 static void message(const struct message_fold *f)
 {
     uint64_t k;

@@ -458,6 +458,7 @@ static bool bound_all(const struct pairing *p, uint64_t *all)
     return small_product(sum, p->in.top, all);
 }
 
+/* Exchanges the two ends of the path. */
 static void turn(struct pairing *p)
 {
     struct pair_side t = p->out;

@@ -69,6 +69,7 @@ static uint64_t best_of(const struct max_runner *m)
     return atomic_load_explicit(&m->job->best, memory_order_relaxed);
 }
 
+/* The best so far, which all threads share, becomes v if that is more. */
 static void improve(struct max_runner *m, uint64_t v)
 {
     unsigned long long old = atomic_load(&m->job->best);
@@ -247,6 +248,8 @@ static bool hopeless(const struct max_runner *m, const struct candidate *c)
            candidate_rank(c->bound) < candidate_rank(best);
 }
 
+/* Branch and bound: fixes the next boundary variable to each candidate, the
+ * most promising first, while its bound is above the best so far. */
 static void descend(struct max_runner *m, uint32_t level)
 {
     struct runner *r = &m->r;
@@ -454,6 +457,8 @@ static enum status first_places(struct max_job *job, struct err *err)
     return OK;
 }
 
+/* Which of the ways is taken: a kernel, all roots at once, or branch and bound
+ * with bounds for each level. Everything that threads share is made here. */
 static enum status prepare(struct max_job *job, struct err *err)
 {
     struct plan *p = job->p;
@@ -513,6 +518,8 @@ static enum status try_heaviest(struct max_job *job, struct err *err)
     return s;
 }
 
+/* The first level on this thread, which finds a good value early; then its
+ * candidates are shared out among threads. */
 static enum status search(struct max_job *job, struct max_runner *m,
                           struct err *err)
 {

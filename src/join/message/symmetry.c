@@ -62,6 +62,8 @@ static bool agrees(const struct mapping *m, unsigned v, unsigned to, gset done)
     return true;
 }
 
+/* Backtracking over the maps of the graph onto itself, variable by variable:
+ * notes in `orbit` where each may go. */
 static void search(struct mapping *m, gset left, gset done)
 {
     if (!left) {

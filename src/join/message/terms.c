@@ -38,6 +38,8 @@ static enum status more_room(struct expansion *x)
     return OK;
 }
 
+/* Adds a term to the list: the same one with other signs only changes its
+ * coefficient. PASS: there are too many. */
 static enum status collect(struct expansion *x, const struct sterm *t)
 {
     for (uint32_t i = 0; i < x->n; i++)
@@ -228,6 +230,8 @@ static unsigned choose_root(const struct plan *p, const struct graph *g,
     return best;
 }
 
+/* A join tree for each part of the term that the fixed variables leave. PASS: a
+ * part is no tree. */
 static enum status plant(struct plan *p, struct sterm *t, enum outcome *what,
                          struct err *err)
 {

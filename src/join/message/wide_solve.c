@@ -135,6 +135,7 @@ static bool is_full(const struct wide_run *x)
     return words_clamped(x->best, x->words) == COUNT_MOST;
 }
 
+/* The best so far becomes v if that is more. */
 static void improve(struct wide_run *x, const uint64_t *v)
 {
     if (words_cmp(v, x->best, x->words) > 0)
@@ -233,6 +234,7 @@ static int by_bound(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
+/* As in solve_max.c, with numbers of several words and one thread. */
 static void descend(struct wide_run *x, uint32_t level)
 {
     const struct plan *p = x->r.p;
@@ -276,6 +278,7 @@ static enum status open_max(struct wide_run *x, struct plan *p, struct err *err)
 /* --- the whole --------------------------------------------------------------
  */
 
+/* A maximum by branch and bound, or one sum over all variables. */
 static enum status run(struct wide_run *x, struct plan *p, struct err *err)
 {
     bool max = p->root >= 0 || p->n_max;

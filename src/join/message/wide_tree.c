@@ -19,6 +19,7 @@ void wide_work_close(struct wide_work *w)
     arena_fini(&w->arena);
 }
 
+/* A node from those given back, else a new one; NULL: no memory. */
 static struct wide_node *take(struct wide_work *w)
 {
     if (w->n_free)
@@ -69,6 +70,7 @@ static void by_weights(const struct tnode *n, uint32_t words,
     }
 }
 
+/* Sets an id's value and lists the id; zeros are not listed. */
 static void keep(struct wide_node *x, uint32_t id, const uint64_t *v,
                  uint32_t words)
 {
@@ -316,6 +318,7 @@ static uint32_t best_pusher(const struct jtree *t, const struct tnode *n,
     return best;
 }
 
+/* No value above cap, as in jointree_eval.c. */
 static void lower(struct wide_node *x, uint64_t cap, uint32_t words)
 {
     uint64_t most[WORDS_MOST];

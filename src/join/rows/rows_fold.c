@@ -115,6 +115,8 @@ struct asks {
     uint32_t *bound, *group, *order;
 };
 
+/* Notes a question for later: how many rows of group g lie below bound? All are
+ * answered in one pass, in the order of the bounds. */
 static void ask(struct asks *q, uint32_t row, uint32_t bound, uint32_t g)
 {
     q->row[q->n] = row;
@@ -246,6 +248,7 @@ static enum status multiply_wide(struct fold *k, struct rows_atom *to,
     return OK;
 }
 
+/* The weights of `to` times what was found for each row. */
 static enum status multiply(struct fold *k, struct rows_atom *to, bool exists,
                             struct err *err)
 {

@@ -103,6 +103,7 @@ static enum status apply(struct rows *x, const struct rows_atom *e,
     return OK;
 }
 
+/* The atom takes part no more, and its variables are no boundary. */
 static void leave(struct rows *x, struct rows_atom *e)
 {
     e->gone = true;
