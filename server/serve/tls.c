@@ -137,8 +137,3 @@ ssize_t tls_write(struct tls_conn *c, const void *p, size_t n, bool *want_write)
     int got = SSL_write(ssl_of(c), p, n > INT_MAX ? INT_MAX : (int)n);
     return got > 0 ? got : outcome(ssl_of(c), got, want_write);
 }
-
-bool tls_pending(const struct tls_conn *c)
-{
-    return SSL_pending(ssl_of(c)) > 0;
-}

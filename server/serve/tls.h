@@ -24,6 +24,5 @@ void tls_conn_close(struct tls_conn *c); /* NULL allowed */
 ssize_t tls_read(struct tls_conn *c, void *p, size_t n, bool *want_write);
 ssize_t tls_write(struct tls_conn *c, const void *p, size_t n,
                   bool *want_write);
-bool tls_pending(const struct tls_conn *c);
 
 #endif

@@ -113,10 +113,6 @@ struct answer_table;
 void answer_average_json(struct json *j, const struct prepared *p,
                          const struct released *x,
                          const struct answer_table *t);
-/* A line for each key, made by key_text, with its number: the keys stand in a
- * column that is as wide as the widest of them. */
-void text_key_lines(struct sb *b, const struct str *keys,
-                    const struct str *numbers, size_t n);
 void text_rat(struct sb *b, mpq_srcptr v, bool up);
 /* report_text.c: lines for people. The unit of a sum is its last digit. */
 double answer_unit(const struct count *q);

@@ -107,20 +107,6 @@ static size_t width(struct str s)
     return n;
 }
 
-void text_key_lines(struct sb *b, const struct str *keys,
-                    const struct str *numbers, size_t n)
-{
-    size_t widest = 10;
-    for (size_t i = 0; i < n; i++)
-        if (width(keys[i]) - 2 > widest)
-            widest = width(keys[i]) - 2;
-    for (size_t i = 0; i < n; i++) {
-        sb_add(b, keys[i].p + 1, keys[i].n - 2); /* without its brackets */
-        sb_printf(b, "%*s%.*s\n", (int)(widest + 2 - (width(keys[i]) - 2)), "",
-                  PSTR(numbers[i]));
-    }
-}
-
 static bool is_number(enum type t)
 {
     return t == T_INT || t == T_DEC || t == T_REAL;

@@ -173,10 +173,6 @@ struct tree_step {
 /* One for each node. `list`: the root's outputs are listed in any case. */
 enum status tree_steps(struct arena *a, const struct tree_branch *t, bool list,
                        struct tree_step **out, struct err *err) WARN_UNUSED;
-/* Variables of proper ancestors that the subtree of `node` mentions. */
-enum status tree_up_vars(struct arena *a, const struct tree_branch *t,
-                         uint32_t node, bool **out,
-                         struct err *err) WARN_UNUSED;
 
 /* Rule text with not { ... } and several rules. *tree is NULL if it is one
  * conjunctive query; else *q is the body of the first rule. */

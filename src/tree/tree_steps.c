@@ -112,14 +112,6 @@ static enum status up_vars(struct stepper *s, uint32_t node, bool **out)
     return OK;
 }
 
-enum status tree_up_vars(struct arena *a, const struct tree_branch *t,
-                         uint32_t node, bool **out, struct err *err)
-{
-    struct stepper s = {.a = a, .t = t, .err = err};
-    TRY(find_owners(&s));
-    return up_vars(&s, node, out);
-}
-
 /* What the formula of `node` looks at. */
 static enum status needs(struct stepper *s, uint32_t node, bool **out)
 {

@@ -47,8 +47,7 @@ enum status witness_db_fresh(struct witness_db *d, struct kinds *k, uint32_t e,
 enum status witness_db_add(struct witness_db *d, uint32_t table,
                            const uint32_t *el, uint32_t n, uint32_t *out,
                            struct err *err) WARN_UNUSED;
-/* Does the database satisfy all constraints, or those on row r? */
-bool witness_db_satisfies(const struct witness_db *d);
+/* Does the database satisfy all constraints on row r? */
 bool witness_db_row_fits(const struct witness_db *d, uint32_t r);
 
 /* Answers of phi that the database has only thanks to row b. U128_INF when

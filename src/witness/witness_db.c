@@ -343,11 +343,3 @@ bool witness_db_row_fits(const struct witness_db *d, uint32_t r)
             return false;
     return true;
 }
-
-bool witness_db_satisfies(const struct witness_db *d)
-{
-    for (uint32_t r = 0; r < d->rows.n; r++)
-        if (!witness_db_row_fits(d, r))
-            return false;
-    return true;
-}
