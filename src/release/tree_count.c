@@ -18,6 +18,7 @@
 
 #include "pushdown/pushdown_tree.h"
 #include "release/evaluate.h"
+#include "release/key_set.h"
 
 struct tree_group { /* of GROUP BY; one without */
     struct value *key;
@@ -36,11 +37,11 @@ struct tree_run {
     struct arena *a; /* wiped in the end */
     const struct tree_branch *t;
     struct tree_step *steps;
-    struct map *sets;    /* by node: key to number of extensions */
-    struct map *seen;    /* by node: ids that were counted for a key */
-    uint32_t **place;    /* by node: where its parent has its keys */
-    struct map *answers; /* that were listed, of this branch's tag */
-    struct value *vals;  /* of the builder's variables */
+    struct key_set *sets; /* by node: key to number of extensions */
+    struct map *seen;     /* by node: ids that were counted for a key */
+    uint32_t **place;     /* by node: where its parent has its keys */
+    struct map *answers;  /* that were listed, of this branch's tag */
+    struct value *vals;   /* of the builder's variables */
     struct tree_tally *tally;
     struct tree_tally ids; /* of the root, by outputs, where they are counted */
 };
@@ -103,6 +104,22 @@ enum status evaluate_key_bytes(struct arena *a, const struct value *key,
     return key_bytes(a, at, n, out, err);
 }
 
+/* A whole number; others that equal one are of that form once canonical. */
+static enum status as_number(struct arena *a, const struct value *v, bool *is,
+                             int64_t *out, struct err *err)
+{
+    struct value w = *v;
+    if (w.is_null || w.type == T_TEXT || w.type == T_UUID) {
+        *is = false;
+        return OK;
+    }
+    if (w.type != T_INT && !value_canonical(a, &w, T_UNKNOWN))
+        return err_nomem(err);
+    *is = !w.is_null && w.type == T_INT;
+    *out = w.i;
+    return OK;
+}
+
 /* --- formulas --------------------------------------------------------------
  */
 
@@ -113,13 +130,23 @@ static enum status look_up(struct tree_run *r, uint32_t child,
     const struct value *at[MAX_VARS];
     struct arena_mark mark = arena_mark(r->a);
     struct str bytes;
+    int64_t number;
+    uint64_t least = r->t->nodes.p[child].at_least;
+    bool is_number = false;
     if (s->n_up > MAX_VARS)
         return err_internal(err, "a subquery looks at too many variables");
     for (uint32_t i = 0; i < s->n_up; i++)
         at[i] = &key[r->place[child][i]];
-    TRY(key_bytes(r->a, at, s->n_up, &bytes, err));
-    uint64_t *n = map_find(&r->sets[child], bytes);
-    *out = n && *n >= r->t->nodes.p[child].at_least;
+    if (s->n_up == 1)
+        TRY(as_number(r->a, at[0], &is_number, &number, err));
+    if (is_number) {
+        uint64_t n = key_set_find(&r->sets[child], number);
+        *out = n && n >= least;
+    } else {
+        TRY(key_bytes(r->a, at, s->n_up, &bytes, err));
+        uint64_t *n = map_find(&r->sets[child].map, bytes);
+        *out = n && *n >= least;
+    }
     arena_release(r->a, mark);
     return OK;
 }
@@ -224,6 +251,24 @@ static enum status is_first(struct tree_run *r, struct map *set,
     return map_put(set, bytes, (uint64_t)count, NULL) ? OK : err_nomem(err);
 }
 
+/* A key of a node that is satisfied once more. */
+static enum status add_key(struct tree_run *r, uint32_t node,
+                           const struct value *key, u128 count, struct err *err)
+{
+    uint32_t n = r->steps[node].n_up;
+    struct arena_mark mark = arena_mark(r->a);
+    bool is_number = false, first;
+    int64_t number;
+    if (n == 1)
+        TRY(as_number(r->a, key, &is_number, &number, err));
+    arena_release(r->a, mark);
+    if (!is_number)
+        return is_first(r, &r->sets[node].map, key, n, count, &first, err);
+    uint64_t by = count > UINT32_MAX ? UINT32_MAX : (uint64_t)count;
+    return key_set_add(&r->sets[node], number, by, &first) ? OK
+                                                           : err_nomem(err);
+}
+
 /* A good assignment: how many ids it adds to its key, 0 if it has none new. */
 static enum status count_ids(struct tree_run *r, uint32_t node,
                              const struct value *key, u128 *count,
@@ -261,7 +306,7 @@ static enum status visit_good(struct tree_run *r, uint32_t node,
     if (!count)
         return OK;
     if (node)
-        return is_first(r, &r->sets[node], key, s->n_up, count, &first, err);
+        return add_key(r, node, key, count, err);
     if (tree_counts(&r->t->nodes.p[0]))
         return add_group(r, &r->ids, key, count, err);
     if (s->counts)
@@ -367,13 +412,13 @@ static enum status run_branch(struct tree_run *r, size_t branch,
     size_t n = r->t->nodes.n;
     TRY(tree_steps(r->a, r->t, is_united(tree, branch), &r->steps, err));
     TRY(find_places(r, err));
-    r->sets = NEWS(r->a, struct map, n);
+    r->sets = NEWS(r->a, struct key_set, n);
     r->seen = NEWS(r->a, struct map, n);
     r->vals = NEWS(r->a, struct value, r->t->b.vars.n + 1);
     if (!r->sets || !r->seen || !r->vals)
         return err_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        map_init(&r->sets[i], r->a);
+        key_set_init(&r->sets[i], r->a);
         map_init(&r->seen[i], r->a);
     }
     r->ids = (struct tree_tally){.n_cols = r->steps[0].n_up};
