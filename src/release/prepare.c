@@ -135,15 +135,6 @@ static enum status read_rule(struct prepared *p, struct err *err)
 
 /* --- schema --------------------------------------------------------------- */
 
-static enum status read_ddl(struct prepared *p, struct err *err)
-{
-    struct str path = p->session->opt.schema, text;
-    if (!path.n)
-        return OK;
-    TRY(session_read_file(&p->arena, path, "schema file", &text, err));
-    return sql_read_ddl(&p->schema, text, path.p, err);
-}
-
 static struct source_spec spec_of(const struct prepared *p)
 {
     const struct options *o = &p->session->opt;
@@ -373,7 +364,7 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
     TRY(read_filters(p, err));
     if (p->session->base && !p->owner_view && !p->keep_all)
         return take_base(p, need, err);
-    TRY(read_ddl(p, err));
+    TRY(prepare_read_ddl(p, err));
     TRY(read_forms(p, err));
     TRY(open_source(p, need, err));
     TRY(read_policy(p, err));
@@ -529,11 +520,11 @@ struct str prepare_count_text(struct count *q)
                    : cq_text(&q->p->arena, q->query);
 }
 
-/* Of a data set whose source is not open now. */
+/* By the source, or where none is open by what was read of it or written. */
 static enum status check_tables(const struct prepared *p, const struct cq *q,
                                 struct err *err)
 {
-    if (p->source || !p->session->base)
+    if (p->source)
         return source_allows(p->source, q, err);
     for (uint32_t i = 0; i < q->n_atoms; i++) {
         const struct table *t = &p->schema.tables.p[q->atoms[i].table];

@@ -97,6 +97,8 @@ enum status prepare_schema(struct prepared *p, enum source_need need,
 /* Opens the source that an open data set has, if this question needs it after
  * all; p->source stays NULL where there is none. */
 enum status prepare_source(struct prepared *p, struct err *err) WARN_UNUSED;
+/* schema_file.c: --schema, in PostgreSQL's words or SQLite's. */
+enum status prepare_read_ddl(struct prepared *p, struct err *err) WARN_UNUSED;
 /* public_sizes.c: what public tables say of themselves. */
 enum status prepare_public_sizes(struct prepared *p,
                                  struct err *err) WARN_UNUSED;

@@ -90,23 +90,51 @@ static enum status open_all(struct source *src, const struct source_spec *spec,
     return OK;
 }
 
-enum status source_open(struct mem *m, const struct source_spec *spec,
-                        struct schema *s, struct source **out, struct err *err)
+static enum status source_new(struct mem *m, struct schema *s,
+                              struct source **out, struct err *err)
 {
-    *out = NULL;
     struct source *src = mem_alloc(m, sizeof *src);
+    *out = src;
     if (!src)
         return store_nomem(m, err);
     src->mem = m;
     src->schema = s;
     arena_init(&src->arena, m);
-    enum status st = open_all(src, spec, err);
-    if (st != OK) {
-        source_close(src);
-        return st;
-    }
-    *out = src;
     return OK;
+}
+
+static enum status opened(struct source **src, enum status st)
+{
+    if (st != OK) {
+        source_close(*src);
+        *src = NULL;
+    }
+    return st;
+}
+
+enum status source_open(struct mem *m, const struct source_spec *spec,
+                        struct schema *s, struct source **out, struct err *err)
+{
+    TRY(source_new(m, s, out, err));
+    return opened(out, open_all(*out, spec, err));
+}
+
+static enum status merge_all(struct source *src, struct err *err)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        TRY(merge_table(src, &src->tables.p[i], err));
+    for (size_t i = 0; i < src->tables.n; i++)
+        TRY(merge_foreign_keys(src, &src->tables.p[i], err));
+    return OK;
+}
+
+enum status source_open_schema(struct mem *m, struct str text, const char *file,
+                               struct schema *s, struct source **out,
+                               struct err *err)
+{
+    TRY(source_new(m, s, out, err));
+    enum status st = sqlite_open_schema(*out, file, text, err);
+    return opened(out, st == OK ? merge_all(*out, err) : st);
 }
 
 void source_close(struct source *src)

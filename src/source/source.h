@@ -43,6 +43,11 @@ enum status source_open(struct mem *m, const struct source_spec *spec,
 enum status source_open_again(struct mem *m, const struct source_spec *spec,
                               struct schema *s, struct source **out,
                               struct err *err) WARN_UNUSED;
+/* A schema as SQLite writes it, into `s`: the source has no rows. E_SYNTAX with
+ * the place if SQLite cannot read it. */
+enum status source_open_schema(struct mem *m, struct str text, const char *file,
+                               struct schema *s, struct source **out,
+                               struct err *err) WARN_UNUSED;
 void source_close(struct source *src);
 /* The descriptors that it keeps, at most SOURCE_KEPT of them. With these a
  * source of files alone serves a child of this process as it is: *whole. src

@@ -156,6 +156,11 @@ enum status file_is_text(const char *path, const char *p, size_t n,
 enum status sqlite_open(struct source *src, const char *path,
                         struct err *err) WARN_UNUSED;
 void sqlite_close(struct source *src);
+enum status sqlite_catalogue(struct source *src, struct err *err) WARN_UNUSED;
+/* sqlite_schema.c: a database without rows by the text of its schema; E_SYNTAX
+ * with the place where SQLite does not understand it. */
+enum status sqlite_open_schema(struct source *src, const char *file,
+                               struct str text, struct err *err) WARN_UNUSED;
 enum status sqlite_load(struct source *src, const struct src_table *t,
                         struct store_loader *l, const struct progress *p,
                         struct err *err) WARN_UNUSED;

@@ -118,6 +118,8 @@ static enum status add_constraint(const struct ddl *d, size_t table,
     bool fk = strcmp(type, "CONSTR_FOREIGN") == 0;
     uint32_t one = own < 0 ? 0 : (uint32_t)own, *cols = &one;
     size_t n = 1;
+    if (d->s->tables.p[table].is_refused) /* its columns are not all known */
+        return OK;
     if (own >= 0 && strcmp(type, "CONSTR_NOTNULL") == 0)
         d->s->tables.p[table].cols[own].not_null = true;
     if (strcmp(type, "CONSTR_CHECK") == 0)
@@ -201,6 +203,17 @@ static enum status add_constraints(const struct ddl *d, size_t table,
     return OK;
 }
 
+/* Rows of a child are rows of its parents too: neither can be asked. */
+static void refuse_parents(const struct ddl *d, const json_t *parents)
+{
+    for (size_t i = 0; i < json_array_size(parents); i++) {
+        const json_t *p = node_as(json_array_get(parents, i), "RangeVar");
+        long t = schema_find(d->s, str_of(get_text(p, "relname")));
+        if (t >= 0)
+            d->s->tables.p[t].is_refused = true;
+    }
+}
+
 static enum status create_table(const struct ddl *d, const json_t *stmt)
 {
     const json_t *rel = get(stmt, "relation"), *e = get(stmt, "tableElts");
@@ -210,9 +223,6 @@ static enum status create_table(const struct ddl *d, const json_t *stmt)
         n += node_as(json_array_get(e, i), "ColumnDef") != NULL;
     if (get(stmt, "partbound"))
         return OK; /* a partition: its rows belong to its parent */
-    if (get(stmt, "inhRelations"))
-        return fail(d, get_location(rel), "inheritance is not supported: table",
-                    name.p);
     long old = schema_find(d->s, name);
     if (old >= 0 && d->s->tables.p[old].declared)
         return fail(d, get_location(rel), "duplicate table", name.p);
@@ -228,6 +238,8 @@ static enum status create_table(const struct ddl *d, const json_t *stmt)
     if (!t->namespace_.p)
         return err_nomem(d->err);
     TRY(add_columns(d, table, e));
+    t->is_refused = get(stmt, "inhRelations") != NULL;
+    refuse_parents(d, get(stmt, "inhRelations"));
     TRY(add_constraints(d, table, e, true));
     return add_constraints(d, table, e, false);
 }
@@ -291,6 +303,8 @@ static enum status create_index(const struct ddl *d, const json_t *stmt)
         if (get(node_as(json_array_get(params, i), "IndexElem"), "expr"))
             return OK;
     TRY(find_declared(d, get(stmt, "relation"), &table));
+    if (d->s->tables.p[table].is_refused)
+        return OK;
     TRY(find_cols(d, (size_t)table, params, -1, &cols, &n));
     return add_key(d, (size_t)table, cols, n, false);
 }

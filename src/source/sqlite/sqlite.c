@@ -394,7 +394,7 @@ static const char *refusal(const char *type, const char *sql)
                : NULL;
 }
 
-static enum status read_tables(struct source *src, struct err *err)
+enum status sqlite_catalogue(struct source *src, struct err *err)
 {
     sqlite3_stmt *st;
     struct sb b;
@@ -470,5 +470,5 @@ enum status sqlite_open(struct source *src, const char *path, struct err *err)
         return sqlite_failed(src, "read", err);
     TRY(find_seal(src, err));
     return src->is_sealed ? sqlite_sealed_catalogue(src, err)
-                          : read_tables(src, err);
+                          : sqlite_catalogue(src, err);
 }
