@@ -2,7 +2,8 @@
 """A made-up question-and-answer site of eight tables, and sixty joins over it, users protected.
 
     site.py make FOLDER [ROWS]     CSV files, policy.yaml and queries.txt (ROWS in all, a million unless told)
-    site.py run FOLDER PROGRAM     every join once: owners, seconds, answer; a line each, a summary at the end
+    site.py run FOLDER PROGRAM [S] every join once: owners, seconds, answer; a line each, a summary at the end. With S, a join that
+                                   needs more than S seconds of CPU fails like one that is refused
 
 One user cast one vote in a hundred. Everything a user wrote is theirs, and so is what others wrote below their posts: a
 comment belongs to its author and to the post's author, so that results have up to five owners.
@@ -149,7 +150,7 @@ def walk(rng, size):
     return f"SELECT COUNT(*) FROM {', '.join(names)} WHERE {' AND '.join(where)}"
 
 
-def run(folder, program):
+def run(folder, program, most):
     worst, bad = 0.0, 0
     queries_ = open(os.path.join(folder, "queries.txt"), encoding="ascii").read().split("\n")[:-1]
     ledger = os.path.join(folder, "ledger")
@@ -165,22 +166,22 @@ def run(folder, program):
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.time() - start
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         a = json.loads(r.stdout)
-        if r.returncode:
+        worst = max(worst, cpu)
+        if r.returncode or cpu > most:
             bad += 1
-            print(i + 1, "refused", a["error"]["message"], q, flush=True)
+            print(i + 1, "refused: " + a["error"]["message"] if r.returncode else f"{cpu:.2f} s of CPU", q, flush=True)
             continue
         k = json.loads(subprocess.run([program, "quote", "--db", os.path.join(folder, "data"), "--policy", os.path.join(folder, "policy.yaml"),
                                        "--epsilon", "1", "--format", "json", q], capture_output=True, text=True, check=True).stdout)["entity"]["owners"]
-        worst = max(worst, cpu)
         print(f"{i + 1}\t{k} owners\t{cpu:.2f} s CPU\t{wall:.2f} s\tT {a.get('threshold')}\t{a['answer']}\t{q}", flush=True)
-    print(f"{len(queries_)} joins, {bad} refused, the longest {worst:.2f} s of CPU")
+    print(f"{len(queries_)} joins, {bad} refused or too long, the longest {worst:.2f} s of CPU")
     return bad
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["make"] and len(sys.argv) > 2:
         make(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1000000)
-    elif sys.argv[1:2] == ["run"] and len(sys.argv) == 4:
-        sys.exit(1 if run(sys.argv[2], sys.argv[3]) else 0)
+    elif sys.argv[1:2] == ["run"] and len(sys.argv) in (4, 5):
+        sys.exit(1 if run(sys.argv[2], sys.argv[3], float(sys.argv[4]) if len(sys.argv) == 5 else float("inf")) else 0)
     else:
         sys.exit(__doc__)

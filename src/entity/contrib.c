@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "entity/lookup.h"
+#include "entity/peel.h"
+
+/* The floor of a query of which nothing is listed yet. */
+#define NOT_LISTED ((u128)1 << 100)
 
 struct contrib {
     struct mem *mem;
@@ -26,6 +30,10 @@ struct contrib {
         u128 sum[129];
     } bits[MAX_OWNERS];
     unsigned counting; /* the variable at hand */
+    struct join *tree; /* of all owner variables; NULL: they are listed */
+    struct join_census *census;
+    struct peel *peel;
+    u128 total; /* of all results, with a census */
     /* tuples */
     struct arena keys; /* of answers */
     struct map answers;
@@ -319,18 +327,22 @@ static enum status room_for_owner(struct contrib *x, size_t id, struct err *err)
     return id < x->n_has ? OK : grow_has(x, 2 * id + 64, err);
 }
 
-static enum status add_has(void *ctx, const struct value *key, u128 count,
-                           struct err *err)
+static void note_has(struct contrib *x, uint32_t id, u128 count)
 {
-    struct contrib *x = ctx;
-    TRY(room_for_owner(x, (uint32_t)key[0].i, err));
-    u128 *has = &x->has[(uint32_t)key[0].i];
+    u128 *has = &x->has[id];
     struct spread_bits *b = &x->bits[x->counting];
     unsigned bits = bits_of(count);
     b->n[bits]++;
     b->sum[bits] = u128_add_inf(b->sum[bits], count);
     x->entities += count && !*has;
     *has = u128_add_inf(*has, count);
+}
+
+static enum status add_has(void *ctx, const struct value *key, u128 count,
+                           struct err *err)
+{
+    TRY(room_for_owner(ctx, (uint32_t)key[0].i, err));
+    note_has(ctx, (uint32_t)key[0].i, count);
     return OK;
 }
 
@@ -432,6 +444,9 @@ void contrib_close(struct contrib *x)
     if (!x)
         return;
     struct mem *m = x->mem;
+    peel_close(x->peel);
+    join_census_close(x->census);
+    join_close(x->tree);
     drop_tuples(x);
     for (unsigned i = 0; i < MAX_OWNERS; i++)
         mem_free(m, x->mapped[i], x->n_mapped[i] * sizeof *x->mapped[i]);
@@ -471,11 +486,61 @@ static enum status open_rows(struct contrib *x, const struct store *st,
     return read_ids(x, err);
 }
 
+static enum status open_tree(struct contrib *x, struct err *err)
+{
+    struct cq *q;
+    if (!x->opt.peel || x->opt.lister || x->c->k < 2 || witnesses(x) ||
+        x->opt.group)
+        return OK;
+    TRY(view_query(&x->arena, x->q, x->c, &x->view, (1u << x->c->k) - 1, 0, &q,
+                   err));
+    TRY(join_open(x->mem, q, &x->view.store, &x->opt.join, &x->tree, err));
+    return join_census_open(x->tree, owners_count(x->owners), &x->census, err);
+}
+
+/* What each owner has, by each variable, all in one pass. */
+static enum status count_all(struct contrib *x, struct arena *a,
+                             struct err *err)
+{
+    uint32_t n = owners_count(x->owners);
+    struct census_counts all = {0};
+    uint8_t *mark = NEWS(a, uint8_t, (size_t)n + 1);
+    for (unsigned i = 0; i < x->c->k; i++)
+        all.key[i] = NEWS(a, u128, (size_t)n + 1);
+    if (!mark || !all.key[x->c->k - 1])
+        return err_nomem(err);
+    TRY(join_census_count(x->census, mark, &all, err));
+    x->total = all.total;
+    for (unsigned i = 0; i < x->c->k; i++) {
+        x->counting = i;
+        for (uint32_t u = 0; u < n; u++)
+            if (all.key[i][u])
+                note_has(x, u, all.key[i][u]);
+    }
+    return OK;
+}
+
+static enum status start_peeling(struct contrib *x, struct err *err)
+{
+    struct arena a;
+    arena_init(&a, x->mem);
+    a.wipe = true;
+    enum status s = count_all(x, &a, err);
+    arena_fini(&a);
+    TRY(s);
+    set_input(x, NOT_LISTED);
+    return peel_open(x->mem, x->census, owners_count(x->owners), x->c->k,
+                     x->has, x->total, &x->peel, err);
+}
+
 static enum status start(struct contrib *x, const struct store *st,
                          struct err *err)
 {
     if (!x->opt.lister)
         TRY(open_rows(x, st, err));
+    TRY(open_tree(x, err));
+    if (x->census)
+        return start_peeling(x, err);
     for (unsigned i = 0; x->c->k > 1 && i < x->c->k; i++)
         TRY(list_has(x, i, err));
     TRY(collect(x, x->c->k > 1 ? choose_floor(x) : 0, err));
@@ -507,6 +572,8 @@ enum status contrib_open(struct mem *m, const struct cq *q,
 enum status contrib_lower(struct contrib *x, bool *done, struct err *err)
 {
     *done = x->in.floor > 0;
+    if (x->in.floor == NOT_LISTED)
+        return collect(x, choose_floor(x), err);
     return *done ? collect(x, x->in.floor / 2, err) : OK;
 }
 
@@ -524,4 +591,15 @@ enum status contrib_renumber(struct contrib *x, const uint32_t *to, size_t n,
     TRY(sort_groups(x, err));
     set_input(x, x->in.floor);
     return OK;
+}
+
+bool contrib_peels(const struct contrib *x)
+{
+    return x->peel != NULL;
+}
+
+enum status contrib_core(struct contrib *x, uint64_t t, struct pack_core *out,
+                         struct err *err)
+{
+    return peel_at(x->peel, t, out, err);
 }

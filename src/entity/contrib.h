@@ -55,6 +55,10 @@ struct contrib_options {
     /* Entities to be told apart, about; 0: fewer, the more owners a result
      * has, since tuples are of all of them. */
     uint32_t heavy;
+    /* Where the query allows it (join/census.h) nothing is listed until
+     * contrib_lower asks, and contrib_core tells what is left at a threshold.
+     * Several owners, no groups, no witnesses. */
+    bool peel;
     /* The number of a group by its key (q->n_group values): results of
      * CONTRIB_NO_GROUP are left out. NULL: groups are not told apart. */
     enum status (*group)(void *ctx, const struct value *key, uint32_t *out,
@@ -83,6 +87,12 @@ enum status contrib_renumber(struct contrib *x, const uint32_t *to, size_t n,
 /* Halves the floor at least once; false in *done: it is 0 already. */
 enum status contrib_lower(struct contrib *x, bool *done,
                           struct err *err) WARN_UNUSED;
+/* Is there a contrib_core? Then there are no tuples at first, and the floor is
+ * above PACK_T_MAX. */
+bool contrib_peels(const struct contrib *x);
+/* What is left to pack at t (peel.h); until the next call. */
+enum status contrib_core(struct contrib *x, uint64_t t, struct pack_core *out,
+                         struct err *err) WARN_UNUSED;
 /* Entities with a result; known with several owners only. */
 uint64_t contrib_entities(const struct contrib *x);
 /* At least Q(D, t), for a power of two t, several owners: with the results of

@@ -214,10 +214,16 @@ u128 pack_load(const struct pack *p, uint32_t entity)
     return p->load[entity];
 }
 
+/* Whether what is listed holds all that t needs. */
+static bool is_listed(const struct pack *p, uint64_t t)
+{
+    return !p->opt.core || t >= p->in.floor;
+}
+
 /* Claim 3; with witnesses only that an answer counts once. */
 u128 pack_above_value(const struct pack *p, uint64_t t)
 {
-    if (p->total >> 92)
+    if (p->total >> 92 || !is_listed(p, t))
         return U128_MAX;
     u128 over = 0;
     if (!p->in.answer)
@@ -255,6 +261,40 @@ static enum status solve(struct pack *p, uint64_t t, struct pack_interval *out,
     return st;
 }
 
+/* The loads of a core's entities, in the arena. */
+static u128 *core_loads(struct pack *p, const struct pack_input *in)
+{
+    uint32_t id[PACK_OWNERS_MAX];
+    u128 *load = NEWS(&p->arena, u128, (size_t)in->entities + 1);
+    for (size_t i = 0; load && i < in->n; i++) {
+        unsigned n = pack_owners_of(in, i, id);
+        for (unsigned j = 0; j < n; j++)
+            load[id[j]] = u128_add_inf(load[id[j]], in->weight[i]);
+    }
+    return load;
+}
+
+/* Q(D, t) by what is left of it: claim 13. */
+static enum status solve_core(struct pack *p, const struct pack_core *c,
+                              uint64_t t, struct pack_interval *out,
+                              struct err *err)
+{
+    struct packing lp;
+    u128 base = 0;
+    struct arena_mark mark = arena_mark(&p->arena);
+    u128 *load = core_loads(p, &c->in);
+    enum status st = load ? packing_collapse(&c->in, load, &p->by, t, &p->arena,
+                                             &lp, &base, err)
+                          : err_nomem(err);
+    if (st == OK)
+        st = solve_packing(p, &lp, out, err);
+    arena_release(&p->arena, mark);
+    u128 more = (base + (u128)c->peeled * t) << PACK_UNIT;
+    out->lo += more;
+    out->hi += more;
+    return st;
+}
+
 /* Does nobody exceed t? Then the total is at most 2^32 t. */
 static bool nothing_cut(const struct pack *p, uint64_t t)
 {
@@ -289,16 +329,55 @@ static enum status lower_floor(struct pack *p, uint64_t t, struct err *err)
     return OK;
 }
 
-enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
-                       struct err *err)
+static bool remembered(const struct pack *p, uint64_t t,
+                       struct pack_interval *out)
 {
     for (unsigned i = 0; i < p->known; i++)
         if (p->at[i] == t) {
             *out = p->value[i];
-            return OK;
+            return true;
         }
+    return false;
+}
+
+static void remember(struct pack *p, uint64_t t,
+                     const struct pack_interval *value)
+{
+    if (p->known < REMEMBERED) {
+        p->at[p->known] = t;
+        p->value[p->known++] = *value;
+    }
+}
+
+/* By the core, if there is one and it lists; above: of the core. */
+static enum status value_of_core(struct pack *p, uint64_t t,
+                                 struct pack_interval *out, u128 *above,
+                                 bool *done, struct err *err)
+{
+    struct pack_core core = {.above = U128_INF};
+    if (p->opt.core)
+        TRY(p->opt.core(p->opt.from, t, &core, err));
+    *above = core.above;
+    *done = core.listed;
+    if (core.listed) {
+        TRY(solve_core(p, &core, t, out, err));
+        remember(p, t, out);
+    }
+    return OK;
+}
+
+enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
+                       struct err *err)
+{
+    u128 above;
+    bool done = remembered(p, t, out);
+    if (done)
+        return OK;
     if (t == 0 || t > PACK_T_MAX)
         return err_internal(err, "pack_value");
+    TRY(value_of_core(p, t, out, &above, &done, err));
+    if (done)
+        return OK;
     TRY(lower_floor(p, t, err));
     if (p->in.k == 1 && !p->in.answer)
         sum_one_owner(p, t, out);
@@ -306,16 +385,30 @@ enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
         out->lo = out->hi = p->total << PACK_UNIT;
     else
         TRY(solve(p, t, out, err));
-    if (p->known < REMEMBERED) {
-        p->at[p->known] = t;
-        p->value[p->known++] = *out;
-    }
+    remember(p, t, out);
+    return OK;
+}
+
+/* The same of a pack with a core. */
+static enum status upper_of_core(struct pack *p, uint64_t t, u128 *out,
+                                 struct err *err)
+{
+    struct pack_interval at;
+    bool done = remembered(p, t, &at);
+    u128 above = 0;
+    if (!done)
+        TRY(value_of_core(p, t, &at, &above, &done, err));
+    *out = done                         ? at.hi
+           : above >> (127 - PACK_UNIT) ? U128_INF
+                                        : above << PACK_UNIT;
     return OK;
 }
 
 enum status pack_upper(struct pack *p, uint64_t t, u128 *out, struct err *err)
 {
     struct pack_interval at;
+    if (p->opt.core)
+        return upper_of_core(p, t, out, err);
     if (t >= p->in.floor || (p->in.k == 1 && !p->in.answer)) {
         TRY(pack_value(p, t, &at, err));
     } else if (nothing_cut(p, t)) {
@@ -329,5 +422,5 @@ enum status pack_upper(struct pack *p, uint64_t t, u128 *out, struct err *err)
 
 bool pack_listed(const struct pack *p, uint64_t t)
 {
-    return t >= p->in.floor;
+    return p->opt.core || t >= p->in.floor;
 }

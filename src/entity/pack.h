@@ -50,6 +50,15 @@ struct pack_interval {
     u128 lo, hi; /* in units of 2^-PACK_UNIT */
 };
 
+/* What is left to pack at one threshold t when `peeled` entities were set aside
+ * with t each (PROOF.md, claim 13). */
+struct pack_core {
+    bool listed; /* `in` has it all; floor 0 */
+    struct pack_input in;
+    uint32_t peeled;
+    u128 above; /* at least Q(D, t), in whole results */
+};
+
 struct pack_options {
     bool (*cancelled)(void *ctx);
     void *ctx;
@@ -57,6 +66,11 @@ struct pack_options {
      * is 0. What `in` pointed to before may be gone then. */
     enum status (*lower)(void *from, struct pack_input *in, struct err *err);
     void *from;
+    /* Not NULL: asked first at every threshold; `in` of pack_open may then be
+     * empty, with a floor above PACK_T_MAX. Where it does not list, `lower`
+     * does. */
+    enum status (*core)(void *from, uint64_t t, struct pack_core *out,
+                        struct err *err);
 };
 
 struct pack;

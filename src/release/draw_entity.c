@@ -20,6 +20,13 @@ static enum status list_lower(void *from, struct pack_input *in,
     return OK;
 }
 
+static enum status list_core(void *from, uint64_t t, struct pack_core *out,
+                             struct err *err)
+{
+    struct voting *v = from;
+    return contrib_core(v->from, t, out, err);
+}
+
 static bool cancelled(void *session)
 {
     return session_cancelled(session);
@@ -66,6 +73,7 @@ release_voting_open(struct voting *v, struct evaluated *data,
     struct contrib_options from = {.join = {.threads = q->p->threads,
                                             .cancelled = cancelled,
                                             .ctx = v->session},
+                                   .peel = !group,
                                    .group = group,
                                    .group_ctx = ctx};
     TRY(evaluate_listed(v->r->c->q, data, &v->listed, err));
@@ -155,7 +163,8 @@ static enum status draw_threshold(struct voting *v, unsigned *out,
 enum status release_elect(struct voting *v, const struct pack_input *in,
                           unsigned *out, struct err *err)
 {
-    struct pack_options opt = {cancelled, v->session, v->lower, v->lower_from};
+    struct pack_options opt = {cancelled, v->session, v->lower, v->lower_from,
+                               v->core};
     pack_close(v->pack);
     v->pack = NULL;
     TRY(pack_open(&v->session->mem, in, &opt, &v->pack, err));
@@ -249,6 +258,7 @@ static enum status draw_plain(struct voting *v, struct evaluated *data,
     struct answer *x = &v->r->answer;
     unsigned j;
     TRY(release_voting_open(v, data, NULL, NULL, err));
+    v->core = contrib_peels(v->from) ? list_core : NULL;
     TRY(release_elect(v, contrib_input(v->from), &j, err));
     TRY(release_elected_number(v, j, err));
     TRY(release_push_number(&v->r->c->q->p->arena, &x->numbers, v->out, err));

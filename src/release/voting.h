@@ -22,6 +22,9 @@ struct voting {
     /* Lists again with a smaller floor; NULL: all results of `from`. */
     enum status (*lower)(void *from, struct pack_input *in, struct err *err);
     void *lower_from;
+    /* What is left at a threshold; NULL: all is listed (pack.h). */
+    enum status (*core)(void *from, uint64_t t, struct pack_core *out,
+                        struct err *err);
     struct entropy *rng;
     mpq_t score[ELECT_GRID_MAX], least[ELECT_GRID_MAX];
     mpq_t divisor[ELECT_GRID_MAX];

@@ -87,9 +87,9 @@ struct values {
     struct count *q;
     struct json *j;
     struct sb *text;
-    struct contrib *x;
-    struct pack *pack;
-    struct pack_options opt;
+    struct contrib *x, *y; /* all listed; peeled, NULL: cannot be */
+    struct pack *pack, *peeled;
+    struct pack_options opt, peel;
     struct err *err;
 };
 
@@ -132,7 +132,7 @@ static uint64_t next_threshold(uint64_t t, bool one)
 static enum status one_value(struct values *v, uint64_t t)
 {
     struct pack_interval at;
-    TRY(pack_value(v->pack, t, &at, v->err));
+    TRY(pack_value(v->peeled ? v->peeled : v->pack, t, &at, v->err));
     struct str lo = fixed_point(v->text->arena, at.lo, v->q->scale);
     struct str hi = fixed_point(v->text->arena, at.hi, v->q->scale);
     json_begin(v->j, '{');
@@ -188,6 +188,40 @@ static enum status pack_it(struct values *v)
     return OK;
 }
 
+static enum status core(void *from, uint64_t t, struct pack_core *out,
+                        struct err *err)
+{
+    return contrib_core(from, t, out, err);
+}
+
+static enum status lower_all(void *from, struct pack_input *in, struct err *err)
+{
+    bool lower;
+    TRY(contrib_lower(from, &lower, err));
+    *in = *contrib_input(from);
+    return OK;
+}
+
+/* The values as a release has them: with entities peeled off where it can be.
+ */
+static enum status peel_it(struct values *v, struct evaluated *data,
+                           struct contrib_options *opt)
+{
+    struct mem *m = &v->q->p->session->mem;
+    opt->peel = true;
+    if (v->q->owners.k < 2 || opt->lister)
+        return OK;
+    TRY(contrib_open(m, v->q->query, &v->q->owners, data->store, opt, &v->y,
+                     v->err));
+    if (!contrib_peels(v->y))
+        return OK;
+    v->peel = v->opt;
+    v->peel.lower = lower_all;
+    v->peel.from = v->y;
+    v->peel.core = core;
+    return pack_open(m, contrib_input(v->y), &v->peel, &v->peeled, v->err);
+}
+
 static enum status show(struct values *v)
 {
     TRY(pack_it(v));
@@ -233,7 +267,11 @@ enum status report_entity_values(struct count *q, struct evaluated *data,
     enum status st = contrib_open(&s->mem, q->query, &q->owners, data->store,
                                   &opt, &v.x, err);
     if (st == OK)
+        st = peel_it(&v, data, &opt);
+    if (st == OK)
         st = show(&v);
+    pack_close(v.peeled);
+    contrib_close(v.y);
     pack_close(v.pack);
     contrib_close(v.x);
     listed_close(listed);
