@@ -104,7 +104,9 @@
 
   /* Bars with error bars: {label, value, error}. The table beside it has the same numbers. */
   function chart(bars, name) {
-    const rowH = 30, left = Math.min(170, 14 + 7.4 * Math.max(3, ...bars.map((b) => b.label.length))), right = 24, w = 460;
+    // as wide as it is shown, so that its texts keep their size on a phone
+    const w = Math.min(460, Math.max(260, window.innerWidth - 80)), most = Math.floor((w * 0.37) / 7.6);
+    const rowH = 30, left = 14 + 7.4 * Math.min(most, Math.max(3, ...bars.map((b) => b.label.length))), right = 24;
     const lo = Math.min(0, ...bars.map((b) => b.value - b.error)), hi = Math.max(0, ...bars.map((b) => b.value + b.error)) || 1;
     const x = (v) => left + ((v - lo) / (hi - lo || 1)) * (w - left - right);
     const height = bars.length * rowH + 30;
@@ -115,7 +117,7 @@
     }
     bars.forEach((b, i) => {
       const y = 6 + i * rowH, mid = y + 10, a = x(Math.min(0, b.value)), z = x(Math.max(0, b.value));
-      const label = b.label.length > 21 ? b.label.slice(0, 20) + '\u2026' : b.label;
+      const label = b.label.length > most ? b.label.slice(0, most - 1) + '\u2026' : b.label;
       g.push(s('text', { x: left - 8, y: mid + 4, 'text-anchor': 'end' }, label));
       g.push(s('rect', { class: 'bar', x: a, y, width: Math.max(1, z - a), height: 20, rx: 3, 'data-value': b.text },
         s('title', null, b.label + ': ' + b.text + (b.error ? ' \u00b1 ' + short(b.error) : ''))));
@@ -388,17 +390,18 @@
         h('div', { class: 'row mid' }, h('h2', { class: 'mono' }, t.name),
           h('span', { class: 'tag ' + (t.private ? 'private' : 'public') }, t.private ? 'private' : 'public'),
           h('button', { type: 'button', class: 'quiet push', 'aria-label': 'Count the rows of ' + t.name, onclick: () => { state.sql = `SELECT count(*) FROM ${ident(t.name)}`; location.hash = '#/ask'; } }, 'Count')),
-        h('p', { class: 'soft' }, t.whose.replace(/^(private|public)(: )?/, '') || 'Open to everybody', t.comment && '. ' + t.comment),
+        h('p', { class: 'soft' }, capital(t.whose.replace(/^(private|public)(: )?/, '')) || 'Open to everybody', t.comment && '. ' + t.comment),
         h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Columns of ' + t.name }, h('table', null,
-          h('thead', null, h('tr', null, ['Column', 'Type', '', 'Remark'].map((x, i) => (i === 2 ? h('td', null) : h('th', { scope: 'col' }, x))))),
+          h('thead', null, h('tr', null, ['Column', 'Type', 'Remark'].map((x) => h('th', { scope: 'col' }, x)))),
           h('tbody', null, t.columns.map((c) => h('tr', null, h('td', { class: 'mono' }, c.name), h('td', null, c.type),
-            h('td', null, c.key && h('span', { class: 'tag' }, 'key')), h('td', null, c.references ? '\u2192 ' + c.references + ' ' : '', c.comment || ''))))))))];
+            h('td', null, c.key && h('span', { class: 'tag' }, 'key'), c.key && ' ', c.references ? '\u2192 ' + c.references + ' ' : '', c.comment || ''))))))))];
   }
+  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const ident = (n) => (/^[a-z_][a-z0-9_]*$/.test(n) ? n : '"' + n.replace(/"/g, '""') + '"');
 
   async function budgetPage() {
     const b = await api(ds('budget'));
-    return [title('Budget'), h('section', { class: 'card' }, budgetView(b, false)),
+    return [title('Budget'), h('section', { class: 'card narrow' }, budgetView(b, false)),
       h('p', { class: 'soft' }, 'Every number that was answered is paid for once; asking the same again is free. What is spent does not come back.')];
   }
 
