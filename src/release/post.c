@@ -17,8 +17,7 @@ enum {
     TENTH = 100,
     MOST_REQUEST = 256 << 20,
     PATIENCE = 10,
-    HELPERS_MOST = 64,    /* that stay; more at once answer once each */
-    HELPER_ANSWERS = 2000 /* then it ends, with whatever it has gathered */
+    HELPERS_MOST = 64 /* that stay; more at once answer once each */
 };
 
 /* --- descriptors through sockets ------------------------------------------ */
@@ -199,15 +198,16 @@ static enum status answer_many(void *ctx, struct str *out, struct err *err)
     int asker;
     (void)err;
     *out = STR("");
-    for (int i = 0; i < HELPER_ANSWERS && take(x->asker, &asker); i++) {
+    unsigned most = x->server->answers;
+    for (unsigned i = 0; i < most && take(x->asker, &asker); i++) {
         if (asker < 0)
             continue;
         prctl(PR_SET_NAME, x->server->name);
         answer_one(x->server, asker);
         close(asker);
         prctl(PR_SET_NAME, "dpcount-idle"); /* whatever its processors are */
-        if (!give(x->asker, -1))
-            break;
+        if (i + 1 == most || !give(x->asker, -1))
+            break; /* unless it says that it is idle it is given nothing */
     }
     child_exit();
 }

@@ -37,6 +37,7 @@ struct post_server {
     const int *keep; /* descriptors that the server and its children need */
     size_t n_keep;
     unsigned staying; /* idle children that are kept; 0: each answers once */
+    unsigned answers; /* of one that stays, before it ends */
 };
 
 /* Forks the server; its descriptor is for post_ask. Only for a process with

@@ -10,7 +10,8 @@
 #include "release/release.h"
 #include "release/release_int.h"
 
-enum { STAYING = 8 }; /* idle children */
+/* Idle children; and one ends, with whatever it has gathered. */
+enum { STAYING = 8, ANSWERS = 2000 };
 
 struct steward {
     const struct prepared *base;
@@ -117,7 +118,8 @@ enum status steward_start(const struct prepared *base, int *out,
                             .answer = answer,
                             .keep = &st->engine,
                             .n_keep = 1,
-                            .staying = STAYING};
+                            .staying = STAYING,
+                            .answers = ANSWERS};
     enum status r = post_start(&s, out, err);
     validity_known_free(st->known); /* the steward has it */
     return r;
