@@ -16,6 +16,8 @@ CREATE TABLE orders (o bigint PRIMARY KEY, c integer, clerk integer, day integer
 CREATE TABLE lineitem (o bigint, s text, qty integer, flag boolean);
 CREATE TABLE shop (a integer, b text, PRIMARY KEY (a, b));
 CREATE TABLE sale (x integer, y text, u integer, w text, n integer NOT NULL);
+CREATE TABLE club (a text, b text, PRIMARY KEY (a, b));
+CREATE TABLE member (a text, b text);
 CREATE TABLE node (v uuid PRIMARY KEY);
 CREATE TABLE edge (src uuid, dst uuid);
 CREATE TABLE day (d date PRIMARY KEY);
@@ -25,18 +27,20 @@ CREATE TABLE price (v uuid, r numeric);
 CREATE TABLE kind (k integer PRIMARY KEY);
 INSERT INTO kind VALUES (1), (2), (3), (4);
 """
-POLICY = """entities: [customer, supplier, shop, node, day]
+POLICY = """entities: [customer, supplier, shop, club, node, day]
 tables:
   kind: {privacy: public}
   orders: {owned_by: [{via: [c], table: customer}]}
   lineitem: {owned_by: [{via: [o], table: orders}, {via: [s], table: supplier}]}
   sale: {owned_by: [{via: [x, y], table: shop}, {via: [w, u], table: shop, key: [b, a]}]}
+  member: {owned_by: [{via: [a, b], table: club}]}
   visit: {owned_by: [{via: [d], table: day}]}
   stay: {owned_by: [{via: [c], table: customer}]}
   price: {owned_by: [{via: [v], table: node}]}
   edge: {owned_by: [{via: [src], table: node}, {via: [dst], table: node}]}
 """
 TEXTS = ["", "a", "A", "a|", "1|a", "it''s", "\\\\", "ä", "日本", "a|1|b", "|"]
+RUNS = ["", "a", "a|", "|"]  # that read alike behind each other: a| and nothing, a and |
 QUERIES = [  # (text, owners)
     ("SELECT COUNT(*) FROM customer", 1),
     ("SELECT COUNT(*) FROM orders WHERE clerk = 1", 1),
@@ -56,6 +60,7 @@ QUERIES = [  # (text, owners)
     ("SELECT COUNT(*) FROM lineitem a, lineitem b WHERE a.o = b.o AND a.qty < b.qty", 3),
     ("SELECT COUNT(*) FROM sale", 2),
     ("SELECT COUNT(*) FROM sale WHERE x = u AND y = w", 1),
+    ("SELECT COUNT(*) FROM member", 1),
     ("SELECT COUNT(*) FROM edge", 2),
     ("SELECT COUNT(*) FROM edge a, edge b, edge c WHERE a.dst = b.src AND b.dst = c.src AND c.dst = a.src", 3),
     ("SELECT COUNT(*) FROM edge a, edge b WHERE a.dst = b.src AND a.src <> b.dst", 3),
@@ -108,6 +113,7 @@ def data(n):
     pairs = [(i, t) for i in (1, 2, 11) for t in TEXTS]
     out += "".join(f"INSERT INTO shop VALUES ({i}, {quote(t)});\n" for i, t in random.sample(pairs, 12))
     out += rows("sale", n, lambda: (some([1, 2, 11]), quote(some(TEXTS[:5])), some([1, 2, 11]), quote(some(TEXTS[:5])), str(random.randrange(-3, 9))))
+    out += rows("member", n, lambda: (quote(some(RUNS, 0.05)), quote(some(RUNS, 0.05))))
     out += "".join(f"INSERT INTO node VALUES ({uuid(i)});\n" for i in range(8))
     out += rows("edge", 2 * n, lambda: (uuid(some([0, 1, 2, 2, 3, 9], 0.05)), uuid(some([0, 0, 1, 4, 5, 9], 0.05))))
     return out

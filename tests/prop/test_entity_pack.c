@@ -448,6 +448,52 @@ static void bounds_lie_below_the_scores(void **state)
     mpq_clear(cap);
 }
 
+/* A score is the cap only where it is at least that, but for what values within
+ * their intervals move it: below 1/64 for both. */
+static void caps_are_certain(void **state)
+{
+    (void)state;
+    unsigned capped = 0, free_ = 0;
+    uint64_t t[GRID];
+    mpq_t score[GRID], whole[GRID], divisor[GRID], cap, off;
+    struct score_grid g = {GRID, t, divisor, cap};
+    mpq_inits(cap, off, NULL);
+    for (unsigned j = 0; j < GRID; j++) {
+        mpq_inits(score[j], whole[j], divisor[j], NULL);
+        t[j] = (uint64_t)2 << j;
+        mpq_set_ui(divisor[j], 5 * 66 * t[j], 2 * 64);
+        mpq_canonicalize(divisor[j]);
+    }
+    for (unsigned i = 0; i < test_size(200); i++) {
+        struct listing l = {0};
+        struct mem m;
+        struct pack *p;
+        struct err err;
+        make(&l.all, 2 + i % 2, false);
+        l.all.in.ids = l.all.ids, l.all.in.weight = l.all.weight;
+        mem_init(&m, 0);
+        for (unsigned round = 0; round < 2; round++) {
+            mpq_set_ui(cap, round ? 1 + below(4) : 1000, round ? 4 : 1);
+            mpq_canonicalize(cap);
+            assert_int_equal(pack_open(&m, &l.all.in, NULL, &p, &err), OK);
+            assert_int_equal(
+                entity_scores(p, 2, &g, round ? score : whole, &err), OK);
+            pack_close(p);
+        }
+        for (unsigned j = 0; j < GRID; j++) {
+            mpq_set_ui(off, 1, 64);
+            mpq_add(off, whole[j], off);
+            assert_true(mpq_cmp(score[j], off) <= 0);
+            capped += mpq_equal(score[j], cap) != 0;
+            free_ += mpq_cmp(score[j], cap) < 0;
+        }
+    }
+    assert_true(capped > 20 && free_ > 20);
+    for (unsigned j = 0; j < GRID; j++)
+        mpq_clears(score[j], whole[j], divisor[j], NULL);
+    mpq_clears(cap, off, NULL);
+}
+
 static enum status work(struct mem *m, void *with, struct err *err)
 {
     struct pack *p;
@@ -491,6 +537,7 @@ int main(void)
         cmocka_unit_test(floors_are_lowered),
         cmocka_unit_test(bounds_lie_below_the_scores),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(caps_are_certain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
