@@ -166,4 +166,21 @@ check("nested and changed: 4T/e2", abs(units(MONTH, *KEYS) - 4 * LN20 / .75) < .
 policy("change-entity")
 check("changed: 2T/e2", abs(units(MONTH, *KEYS) - 2 * LN20 / .75) < .01, str(units(MONTH, *KEYS)))
 check("changed, each: half the price", abs(units(CITY, "--groups", "city=A,B") - 2 * plain) < .01)
+# Twenty whose sums no threshold near the prior's reaches: each is cut, and fills the key of the lowest value first, in whichever
+# order the keys are named. 20 T and nothing are 40 scales of the noise apart.
+os.mkdir("giants")
+with open("giants/customer.csv", "w") as f:
+    f.write("c\n" + "".join(f"{c}\n" for c in range(20)))
+with open("giants/pay.csv", "w") as f:
+    f.write("p,c,m,x\n" + "".join(f"{2 * c + m},{c},{m},1000000000000\n" for c in range(20) for m in (1, 0)))
+with open("giants.yaml", "w") as f:
+    f.write("entities: [customer]\ntables:\n  customer: {columns: {c: integer}, key: [c]}\n"
+            "  pay: {columns: {p: integer, c: integer, m: integer, x: integer}, key: [p], owned_by: [{via: [c], table: customer}]}\n")
+for keys in ("m=0,1", "m=1,0"):
+    ask("budget init", "--ledger", "g" + keys, "--epsilon", "10")
+    status, a = ask("release", "--ledger", "g" + keys, "--db", "giants", "--policy", "giants.yaml", "--epsilon", "3", "--groups", keys,
+                    "SELECT m, SUM(GREATEST(x, 0)) FROM pay GROUP BY m")
+    found = {g["key"][0]: int(g["answer"]) for g in a["groups"]}
+    T = int(a["threshold"])
+    check("filled by the keys' values: " + keys, abs(found[0] - 20 * T) <= 1 + 12 * T and abs(found[1]) <= 1 + 12 * T, str(a))
 end()
