@@ -22,18 +22,6 @@ struct advice_candidate {
     uint32_t width;
 };
 
-struct adviser {
-    struct arena *a;
-    const struct upper *up;
-    struct work *work;
-    struct bound *out;
-    struct advice_candidate list[MAX_CANDIDATES];
-    uint32_t n;
-    struct tab trial; /* the query with the dependencies under trial */
-    uint32_t set[MAX_SET];
-    uint32_t n_set;
-};
-
 struct monomial {
     u128 coef;
     uint32_t exp[MAX_SET];
@@ -42,6 +30,30 @@ struct monomial {
 struct poly {
     struct monomial m[MAX_ATOMS];
     uint32_t n;
+    bool full; /* more than there is room for */
+};
+
+/* A polynomial for what each private table gains, and for what it loses. */
+struct advice_sums {
+    struct poly *gain, *loss; /* by table of the schema */
+    uint32_t n;
+};
+
+struct adviser {
+    struct arena *a;
+    const struct advised *parts;
+    size_t n_parts;
+    bool both;
+    u128 now;
+    const struct upper *up; /* of the part that is being looked at */
+    struct work *work;
+    struct bound *out;
+    struct advice_candidate list[MAX_CANDIDATES];
+    uint32_t n;
+    struct tab trial; /* the query with the dependencies under trial */
+    uint32_t set[MAX_SET];
+    uint32_t n_set;
+    struct advice_sums sums;
 };
 
 /* --- candidates ----------------------------------------------------------- */
@@ -137,10 +149,11 @@ static vset row_vars(const struct steps *st, const struct tab *t, uint32_t i)
     return steps_closure_fd(st, steps_set(st, t->atoms[i].el, t->atoms[i].n));
 }
 
-static bool bounded(const struct adviser *s, const struct steps *st, vset goal)
+static bool bounded(const struct adviser *s, aset own, const struct steps *st,
+                    vset goal)
 {
     const struct tab *t = s->up->t;
-    for (uint32_t i = 0; i < t->n_atoms; i++)
+    ASET_EACH (i, own)
         if (tab_private_atom(t, i) &&
             !vset_sub(goal, steps_closure(st, row_vars(st, t, i))))
             return false;
@@ -160,7 +173,9 @@ static void poly_add(struct poly *p, const struct monomial *m)
             return;
         }
     }
-    p->m[p->n++] = *m;
+    p->full |= p->n == MAX_ATOMS;
+    if (!p->full)
+        p->m[p->n++] = *m;
 }
 
 /* p <= q for all k >= 1, shown term by term. */
@@ -242,28 +257,53 @@ static void print_poly(struct sb *b, const struct poly *p, uint32_t n)
     }
 }
 
-/* One polynomial for each private table; those below another are dropped. */
-static enum status list_polys(struct adviser *s, const struct steps *st,
-                              vset goal, struct poly **out, uint32_t *n,
-                              struct err *err)
+static enum status sum_part(struct adviser *s, const struct advised *p,
+                            struct advice_sums *sums, bool *fits,
+                            struct err *err)
 {
-    const struct upper *up = s->up;
-    struct poly *all = NEWS(s->a, struct poly, up->n_tables);
-    struct poly *top = NEWS(s->a, struct poly, up->n_tables);
+    struct steps st;
+    vset goal = 0;
+    s->up = p->up;
+    TRY(try_set(s, &st, &goal, err));
+    *fits = bounded(s, p->own, &st, goal);
+    if (!*fits)
+        return OK;
+    ASET_EACH (i, p->own) {
+        uint32_t table = s->up->t->atoms[i].table;
+        struct monomial m;
+        if (!tab_private_atom(s->up->t, i))
+            continue;
+        TRY(row_bound(s, &st, goal, i, &m, err));
+        m.coef = u128_mul_inf(m.coef, p->unit);
+        if (p->gain || s->both)
+            poly_add(&sums->gain[table], &m);
+        if (p->gain && p->loss && s->both)
+            poly_add(&sums->gain[table], &m);
+        if (p->loss && !s->both)
+            poly_add(&sums->loss[table], &m);
+    }
+    return OK;
+}
+
+/* Those below another are dropped. */
+static enum status list_polys(struct adviser *s, const struct advice_sums *sums,
+                              struct poly **out, uint32_t *n, struct err *err)
+{
+    uint32_t n_all = 0;
+    struct poly *all = NEWS(s->a, struct poly, 2 * sums->n + 1);
+    struct poly *top = NEWS(s->a, struct poly, 2 * sums->n + 1);
     if (!all || !top)
         return err_nomem(err);
-    for (size_t k = 0; k < up->n_tables; k++)
-        for (uint32_t i = 0; i < up->t->n_atoms; i++) {
-            struct monomial m;
-            if (up->t->atoms[i].table != up->tables[k].table)
-                continue;
-            TRY(row_bound(s, st, goal, i, &m, err));
-            poly_add(&all[k], &m);
-        }
+    for (uint32_t t = 0; t < sums->n; t++) {
+        if (sums->gain[t].n)
+            all[n_all++] = sums->gain[t];
+        if (sums->loss[t].n)
+            all[n_all++] = sums->loss[t];
+    }
     *n = 0;
-    for (size_t k = 0; k < up->n_tables; k++) {
+    for (size_t k = 0; k < n_all; k++) {
         bool below = false;
-        for (size_t j = 0; j < up->n_tables && !below; j++)
+        for (size_t j = 0; j < n_all && !below; j++)
             below = j != k && poly_below(&all[k], &all[j]) &&
                     (j < k || !poly_below(&all[j], &all[k]));
         if (!below)
@@ -338,21 +378,27 @@ static enum status write_advice(struct adviser *s, const struct poly *p,
 
 static enum status consider(struct adviser *s, struct err *err)
 {
-    struct steps st;
     struct poly *p = NULL;
-    vset goal = 0;
     uint32_t n = 0;
-    if (s->work->left < 2000) {
+    struct advice_sums *sums = &s->sums;
+    if (s->work->left < 2000 * s->n_parts) {
         s->work->left = 0;
         return OK;
     }
-    s->work->left -= 2000;
-    TRY(try_set(s, &st, &goal, err));
-    if (!bounded(s, &st, goal))
-        return OK;
-    TRY(list_polys(s, &st, goal, &p, &n, err));
-    u128 now = upper_max(s->up);
-    if (now != U128_INF && at_one(p, n) >= now / 2)
+    s->work->left -= 2000 * s->n_parts;
+    for (uint32_t t = 0; t < sums->n; t++)
+        sums->gain[t].n = sums->loss[t].n = 0;
+    for (size_t i = 0; i < s->n_parts; i++) {
+        bool fits;
+        TRY(sum_part(s, &s->parts[i], sums, &fits, err));
+        if (!fits)
+            return OK;
+    }
+    for (uint32_t t = 0; t < sums->n; t++)
+        if (sums->gain[t].full || sums->loss[t].full)
+            return OK;
+    TRY(list_polys(s, sums, &p, &n, err));
+    if (s->now != U128_INF && at_one(p, n) >= s->now / 2)
         return OK;
     return write_advice(s, p, n, err);
 }
@@ -372,19 +418,38 @@ static enum status sets_of(struct adviser *s, uint32_t size, uint32_t first,
     return OK;
 }
 
-enum status bound_advise(struct arena *a, const struct upper *up,
-                         struct work *work, struct bound *out, struct err *err)
+static void list_all(struct adviser *s, bool with_x)
 {
-    u128 now = upper_max(up);
-    if (up->t->unsat || (now != U128_INF && now < LARGE))
+    for (size_t i = 0; i < s->n_parts; i++) {
+        s->up = s->parts[i].up;
+        list_candidates(s, with_x);
+    }
+}
+
+enum status bound_advise(struct arena *a, const struct advised *parts, size_t n,
+                         bool both, u128 now, struct work *work,
+                         struct bound *out, struct err *err)
+{
+    if (!n || (now != U128_INF && now < LARGE))
         return OK;
     struct adviser *s = NEW(a, struct adviser);
     out->advice = NEWS(a, struct bound_advice, MAX_ADVICE);
     if (!s || !out->advice)
         return err_nomem(err);
-    *s = (struct adviser){.a = a, .up = up, .work = work, .out = out};
+    *s = (struct adviser){.a = a,
+                          .parts = parts,
+                          .n_parts = n,
+                          .both = both,
+                          .now = now,
+                          .work = work,
+                          .out = out};
+    s->sums.n = (uint32_t)parts[0].up->t->q->schema->tables.n;
+    s->sums.gain = NEWS(a, struct poly, s->sums.n + 1);
+    s->sums.loss = NEWS(a, struct poly, s->sums.n + 1);
+    if (!s->sums.gain || !s->sums.loss)
+        return err_nomem(err);
     for (int last = 0; last < 2 && out->n_advice == 0; last++) {
-        list_candidates(s, !last);
+        list_all(s, !last);
         qsort(s->list, s->n, sizeof s->list[0], by_nature);
         for (uint32_t size = 1; size <= MAX_SET && out->n_advice == 0; size++)
             TRY(sets_of(s, size, 0, err));

@@ -203,7 +203,12 @@ enum status bound_analyze(struct arena *a, const struct cq *q,
     out->gave_up = s.work.exhausted;
     out->exact = out->lower == out->upper;
     struct work words = {.left = ADVICE_WORK};
-    if (opt->want_advice)
-        TRY(bound_advise(a, &s.up, &words, out, err));
+    struct advised all = {.up = &s.up,
+                          .own = aset_first_n(s.up.t->n_atoms),
+                          .unit = 1,
+                          .gain = true};
+    if (opt->want_advice && !s.up.t->unsat)
+        TRY(bound_advise(a, &all, 1, false, upper_max(&s.up), &words, out,
+                         err));
     return opt->want_words ? bound_explain(a, &s.up, out, err) : OK;
 }

@@ -9,11 +9,12 @@
  *     a vector of counts         l1: G_R + H_R, l2^2: G_R^2 + H_R^2;
  *                                exchanged: 2 (G_R + H_R), 2 (G_R + H_R)^2
  */
+#include "bound/advice.h"
 #include "bound/bound.h"
 #include "bound/path_fold.h"
 #include "bound/lower_ways.h"
 
-enum { PARTS_WORK = 20000000 };
+enum { PARTS_WORK = 20000000, ADVICE_WORK = 3000000 };
 
 struct bound_parts {
     struct arena *a;
@@ -86,6 +87,8 @@ static enum status bound_part(struct bound_parts *s, struct tree_part *p,
     struct part_upper u = {.path = p->path,
                            .branch = p->branch,
                            .node = p->node,
+                           .gain = p->gain,
+                           .loss = p->loss,
                            .own = own,
                            .up = up};
     return VEC_PUSH(s->a, &s->uppers, u) ? OK : err_nomem(err);
@@ -265,6 +268,28 @@ static enum status explain(struct bound_parts *s, struct err *err)
     return OK;
 }
 
+/* The dependencies that would bound all parts. */
+static enum status advise(struct bound_parts *s, struct err *err)
+{
+    struct work work = {.left = ADVICE_WORK};
+    bool both = s->root->schema->neighbours == CHANGE_ONE || s->root->n_group;
+    struct advised *all = NEWS(s->a, struct advised, s->uppers.n + 1);
+    u128 now = 0;
+    if (!all)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->uppers.n; i++) {
+        const struct part_upper *u = &s->uppers.p[i];
+        all[i] = (struct advised){.up = &u->up,
+                                  .own = u->own,
+                                  .unit = cq_weight_most(u->path),
+                                  .gain = u->gain,
+                                  .loss = u->loss};
+    }
+    for (size_t i = 0; i < s->out->n_relations; i++)
+        now = larger(now, s->out->relations[i].upper);
+    return bound_advise(s->a, all, s->uppers.n, both, now, &work, s->out, err);
+}
+
 enum status bound_tree(struct arena *a, const struct ctree *t,
                        const struct cq *root, const struct bound_options *opt,
                        struct bound *out, struct err *err)
@@ -285,6 +310,8 @@ enum status bound_tree(struct arena *a, const struct ctree *t,
     out->full = cq_is_full(chased);
     out->n_free = vset_count(cq_free(root));
     out->gave_up = s.work.exhausted;
+    if (opt->want_advice)
+        TRY(advise(&s, err));
     if (opt->want_lower)
         TRY(bound_tree_lower(a, t, s.uppers.p, s.uppers.n, opt, out, err));
     return opt->want_words ? explain(&s, err) : OK;

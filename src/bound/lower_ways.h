@@ -15,6 +15,7 @@ enum status bound_lower_ways(struct witness_search *l, uint64_t size,
 /* A part of a tree with what its own atoms can bring about. */
 struct part_upper {
     uint32_t branch, node;
+    bool gain, loss;
     const struct cq *path;
     aset own; /* atoms of up.t */
     struct upper up;

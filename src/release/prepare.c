@@ -680,9 +680,10 @@ enum status prepare_advice(struct count *q, struct err *err)
 {
     struct bound_options opt = {.want_advice = true};
     struct bound b;
-    if (q->bound.n_advice || q->tree)
+    if (q->bound.n_advice)
         return OK;
-    TRY(bound_analyze(&q->p->arena, q->query, &opt, &b, err));
+    TRY(q->tree ? bound_tree(&q->p->arena, q->tree, q->query, &opt, &b, err)
+                : bound_analyze(&q->p->arena, q->query, &opt, &b, err));
     q->bound.advice = b.advice;
     q->bound.n_advice = b.n_advice;
     return OK;
