@@ -101,10 +101,10 @@ with pg.server() as server:
     url = f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres?sslmode=disable&gssencmode=disable"
     ask("budget", "init", "--ledger", "l", "--epsilon", "10")
 
-    def release(refuse, *more, query=TRIANGLE):
+    def release(refuse, *more, query=TRIANGLE, policy="p.yaml", ledger="l"):
         proxy.refuse, proxy.explained = refuse, 0
-        status, a = ask("release", "--format", "json", "--ledger", "l", "--epsilon", "0.1", "--fresh", "--db", url, "--policy", "p.yaml", *more, query)
-        return status, a, ask("budget", "show", "--ledger", "l", "--format", "json")[1]["spent"]
+        status, a = ask("release", "--format", "json", "--ledger", ledger, "--epsilon", "0.1", "--fresh", "--db", url, "--policy", policy, *more, query)
+        return status, a, ask("budget", "show", "--ledger", ledger, "--format", "json")[1]["spent"]
 
     status, a, spent = release(0, "--engine", "sql")
     n = proxy.explained
@@ -123,6 +123,20 @@ with pg.server() as server:
         status, a, spent = release(0, *more, query=query)
         left = [text for text in proxy.run if text not in proxy.planned]
         check(f"{query} {more} runs what was planned", status == 0 and proxy.run and not left, f"{status} {a} {left} {proxy.planned}")
+    # with owners: what each has, and what the heavy ones have together
+    subprocess.run(["psql", "-q", pg.url(server)], text=True, check=True, capture_output=True,
+                   input="CREATE TABLE n(v int PRIMARY KEY); INSERT INTO n SELECT generate_series(0, 9);")
+    write("owned.yaml", "entities: [n]\ntables:\n  t: {owned_by: [{via: [a], table: n}, {via: [b], table: n}]}\n")
+    ask("budget", "init", "--ledger", "owned", "--epsilon", "10")
+    for query in ("SELECT COUNT(*) FROM t", "SELECT COUNT(*) FROM n", TRIANGLE, "SELECT COUNT(DISTINCT x.a) FROM t x JOIN t y ON x.b = y.a"):
+        proxy.planned, proxy.run = set(), []
+        more = ["--engine", "sql", "--mechanism", "election"]
+        status, a, paid = release(0, *more, query=query, policy="owned.yaml", ledger="owned")
+        n, left = proxy.explained, [text for text in proxy.run if text not in proxy.planned]
+        check(f"owners: {query} runs what was planned", status == 0 and n and not left, f"{status} {a} {left} {proxy.planned}")
+        for at in range(1, n + 1):
+            status, a, now = release(at, *more, query=query, policy="owned.yaml", ledger="owned")
+            check(f"owners: {query} refused at {at} of {n}", status == 3 and a["error"]["code"] == "unsupported" and now == paid, f"{status} {a} {now}")
     # a server's other errors may hold values of rows: no detail
     proxy.state = "22P02"
     status, a, now = release(1, "--engine", "sql")
