@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/pattern.h"
 
@@ -148,10 +149,12 @@ struct moment {
 };
 
 /* Patterns, longer ones before those they begin with. */
-static const char *const patterns[] = {"YYYY", "IYYY", "YY", "MM", "DDD", "DD",
-                                       "HH24", "HH12", "HH", "MI", "SS",  "MON",
-                                       "Mon",  "mon",  "DY", "Dy", "dy",  "WW",
-                                       "IW",   "ID",   "D",  "Q",  NULL};
+static const char *const patterns[] = {
+    "FMMONTH", "FMMonth", "FMmonth", "FMDAY", "FMDay", "FMday", "MONTH",
+    "Month",   "month",   "DAY",     "Day",   "day",   "YYYY",  "IYYY",
+    "YY",      "MM",      "DDD",     "DD",    "HH24",  "HH12",  "HH",
+    "MI",      "SS",      "MON",     "Mon",   "mon",   "DY",    "Dy",
+    "dy",      "WW",      "IW",      "ID",    "D",     "Q",     NULL};
 
 /* The pattern at the start of s, or NULL. */
 static const char *pattern_at(struct str s)
@@ -198,9 +201,35 @@ static void print_week(struct sb *b, const char *p, const struct moment *m)
         sb_printf(b, "%d", (time_civil_weekday(m->days) + 1) % 7 + 1);
 }
 
+/* MONTH, Day, and the like: nine letters wide unless FM stands before it. */
+static bool is_long(const char *p)
+{
+    return strcasecmp(p, "month") == 0 || strcasecmp(p, "day") == 0;
+}
+
+static void print_long(struct sb *b, const char *p, const struct moment *m)
+{
+    bool pad = strncmp(p, "FM", 2) != 0;
+    const char *like = pad ? p : p + 2;
+    const char *name = strcasecmp(like, "month") == 0
+                           ? months[m->c.month - 1]
+                           : weekdays[time_civil_weekday(m->days)];
+    for (size_t i = 0; name[i]; i++) {
+        bool upper = like[i > 0] >= 'A' && like[i > 0] <= 'Z';
+        char c = name[i];
+        sb_char(b, upper && c >= 'a'   ? (char)(c - 32)
+                   : !upper && c < 'a' ? (char)(c + 32)
+                                       : c);
+    }
+    if (pad)
+        sb_printf(b, "%*s", (int)(9 - strlen(name)), "");
+}
+
 static void print_pattern(struct sb *b, const char *p, const struct moment *m)
 {
-    if (p[0] == 'H' || is(p, "MI") || is(p, "SS"))
+    if (is_long(p) || p[0] == 'F')
+        print_long(b, p, m);
+    else if (p[0] == 'H' || is(p, "MI") || is(p, "SS"))
         print_clock(b, p, m->us);
     else if (p[0] == 'I')
         print_week(b, p, m);
@@ -233,9 +262,26 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* How long the text in quotes at the start of s is; 0: none, or without an end
+ * or with a backslash in it. */
+static size_t quoted(struct str s)
+{
+    if (!s.n || s.p[0] != '"')
+        return 0;
+    for (size_t i = 1; i < s.n && s.p[i] != '\\'; i++)
+        if (s.p[i] == '"')
+            return i + 1;
+    return 0;
+}
+
 bool time_format_known(struct str f)
 {
     for (size_t i = 0; i < f.n;) {
+        size_t text = quoted((struct str){f.p + i, f.n - i});
+        if (text) {
+            i += text;
+            continue;
+        }
         const char *p = pattern_at((struct str){f.p + i, f.n - i});
         if (!p && (is_letter(f.p[i]) || f.p[i] == '"' || f.p[i] == '\\'))
             return false;
@@ -258,6 +304,12 @@ bool time_to_char(struct arena *a, const struct value *v, struct str f,
         return true;
     sb_init(&b, a);
     for (size_t i = 0; i < f.n;) {
+        size_t text = quoted((struct str){f.p + i, f.n - i});
+        if (text) {
+            sb_add(&b, f.p + i + 1, text - 2);
+            i += text;
+            continue;
+        }
         const char *p = pattern_at((struct str){f.p + i, f.n - i});
         if (p)
             print_pattern(&b, p, &m);

@@ -36,6 +36,9 @@ SELECT to_char(ts, 'HH24:MI') h, COUNT(*) FROM t GROUP BY h
 SELECT to_char(d, 'IYYY/IW ID'), COUNT(*) FROM t GROUP BY 1
 SELECT to_char(d, 'Q YY DDD WW D Dy mon MON'), COUNT(*) FROM t GROUP BY 1
 SELECT to_char(ts, 'HH12 HH SS'), COUNT(*) FROM t GROUP BY 1
+SELECT to_char(d, 'YYYY "Q"Q'), COUNT(*) FROM t GROUP BY 1
+SELECT to_char(d, '|Month|MONTH|month|Day|DAY|day|'), COUNT(*) FROM t GROUP BY 1
+SELECT to_char(d, 'FMMonth YYYY, FMDAY"day "FMday FMMONTH FMDay FMmonth'), COUNT(*) FROM t GROUP BY 1
 SELECT date_bin('15 minutes', ts, TIMESTAMP '2000-01-01 00:07') b, COUNT(*) FROM t GROUP BY b
 SELECT date_bin(INTERVAL '1 week', ts, '2001-01-01'), COUNT(*) FROM t GROUP BY 1
 SELECT width_bucket(x, 0, 100, 7), COUNT(*) FROM t GROUP BY 1
@@ -54,7 +57,8 @@ SELECT COUNT(*) FROM t WHERE d + INTERVAL 'x years' > e
 SELECT COUNT(*) FROM t WHERE age(d, e) > INTERVAL '1 day'
 SELECT COUNT(*) FROM t WHERE extract(month FROM age(d, e)) > 1
 SELECT COUNT(*) FROM t WHERE to_char(d, s) = 'x'
-SELECT COUNT(*) FROM t WHERE to_char(d, 'Month') = 'x'
+SELECT COUNT(*) FROM t WHERE to_char(d, 'FMDD') = 'x'
+SELECT COUNT(*) FROM t WHERE to_char(d, 'YYYY "Q') = 'x'
 SELECT COUNT(*) FROM t WHERE to_char(n, '999') = 'x'
 SELECT COUNT(*) FROM t WHERE width_bucket(x, 5, 5, 3) = 1
 SELECT COUNT(*) FROM t WHERE width_bucket(x, 0, n, 3) = 1
