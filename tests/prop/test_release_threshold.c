@@ -166,8 +166,10 @@ static void evaluate_instance(const struct universe *u, const struct asked *q,
         mpq_set(plan->scale, c.noise.a);
         mpq_set(plan->epsilon, c.price.epsilon);
         plan->found = c.kind == CHOICE_THRESHOLD;
-        if (plan->found)
+        if (plan->found) {
             mpz_set(plan->tau, c.threshold);
+            assert_true(mpq_sgn(c.price.delta) > 0);
+        }
     }
     evaluated_fini(&e);
     choice_fini(&c);
