@@ -125,6 +125,9 @@ enum status release_work(void *release, struct str *out, struct err *err)
     if (!r->data.store)
         TRY(open_rows(r, err));
     TRY(release_draw(r, err));
+    /* PRIVACY: what was counted is the content that was checked, or nothing */
+    if (r->data.sql)
+        TRY(source_unchanged(r->p.source, err));
     return write_answers(r, out, err);
 }
 

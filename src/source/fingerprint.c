@@ -183,6 +183,13 @@ enum status source_expect(struct source *src, const struct source_print *print,
     return memcmp(&now, &print->each[n], sizeof now) ? changed(err) : OK;
 }
 
+enum status source_unchanged(const struct source *src, struct err *err)
+{
+    for (size_t i = 0; i < src->tables.n; i++)
+        TRY(duckdb_still_expected(&src->tables.p[i], err));
+    return OK;
+}
+
 /* --- times ---------------------------------------------------------------- */
 
 static void stamp_file(struct sb *b, struct str path, int kept, int64_t *newest)

@@ -135,6 +135,10 @@ bool source_stamp(const struct source *src, struct sb *b, int64_t *newest);
  * `print` is kept. It must have been taken before the source was opened. */
 enum status source_expect(struct source *src, const struct source_print *print,
                           struct err *err) WARN_UNUSED;
+/* After a database has counted in files that others may write (Parquet): are
+ * they what was expected? E_DATA if not. */
+enum status source_unchanged(const struct source *src,
+                             struct err *err) WARN_UNUSED;
 /* One table with all its columns into the store, from any source. */
 enum status source_load_whole(struct source *src, size_t table,
                               struct store *st, const struct progress *p,

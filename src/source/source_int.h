@@ -208,6 +208,9 @@ struct str duckdb_path(const struct source *src);
 enum status duckdb_load(struct source *src, const struct src_table *t,
                         struct store_loader *l, const struct progress *p,
                         struct err *err) WARN_UNUSED;
+/* E_DATA if Parquet files of the table are no longer what was expected. */
+enum status duckdb_still_expected(const struct src_table *t,
+                                  struct err *err) WARN_UNUSED;
 /* Reads every cell, keeps none. */
 enum status duckdb_read_all(struct source *src, const struct src_table *t,
                             struct err *err) WARN_UNUSED;

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """DuckDB files and Parquet: every type, NULLs, keys and references, the same
 numbers as from CSV, releases, broken files, no library."""
+import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.environ["DPC_SOURCE"], "tests", "harness"))
 import duck  # noqa: E402
-from outside import ask, check, end, run, write  # noqa: E402
+from outside import DPCOUNT, ask, check, end, run, write  # noqa: E402
 
 os.environ["DPCOUNT_LIBDUCKDB"] = duck.library()
 
@@ -189,6 +192,31 @@ def releases():
     check("a seal", code == 0, str(out)[:300])
 
 
+def held():
+    return ask("budget", "show", "--format", "json", "--ledger", "held")[1].get("held")
+
+
+def changed():
+    """Files that change while DuckDB counts in them: no answer of a content that nobody checked."""
+    os.mkdir("slow")
+    with duck.Duck(None) as d:
+        d.run("COPY (SELECT i AS a, (i * 7919) % 100003 AS b, 'tail' AS t FROM range(12000) r(i)) TO 'slow/s.parquet'")
+    run("budget", "init", "--ledger", "held", "--epsilon", "50")
+    slow = ["release", "--db", "slow", "--ledger", "held", "--engine", "sql", "--epsilon", "1", "--format", "json",
+            "SELECT COUNT(*) FROM s x, s z WHERE x.a < z.b AND z.a < x.b AND x.t = z.t AND x.a <> %d"]
+    for change in (False, True):
+        p = subprocess.Popen([DPCOUNT, *slow[:-1], slow[-1] % change], stdout=subprocess.PIPE, text=True)
+        while change and p.poll() is None and not held():
+            time.sleep(0.02)
+        if change:
+            with open("slow/s.parquet", "r+b") as f:
+                at = f.read().index(b"tail")
+                f.seek(at)
+                f.write(b"tall")
+        a = json.loads(p.communicate()[0])
+        check(f"changed {change}", (a.get("error") or {}).get("code") == "locked" if change else "answer" in a, str(a)[:300])
+
+
 def broken():
     data = bytearray(open("parquet/knows.parquet", "rb").read())
     for i in range(40, 200):
@@ -221,6 +249,7 @@ def main():
         odd_cells()
         catalogue()
         releases()
+        changed()
         broken()
         end()
 

@@ -301,7 +301,7 @@ static enum status scan(const struct source *src, const struct src_table *t,
 }
 
 /* What was read is what is expected: looked at once more when it was read. */
-static enum status still_expected(const struct src_table *t, struct err *err)
+enum status duckdb_still_expected(const struct src_table *t, struct err *err)
 {
     struct sha256 h;
     if (!t->expected || !t->parquet)
@@ -330,7 +330,7 @@ enum status duckdb_load(struct source *src, const struct src_table *t,
     if (b.failed)
         return store_nomem(src->mem, err);
     TRY(lost(scan(src, t, b.p, l, p, err), err));
-    return still_expected(t, err);
+    return duckdb_still_expected(t, err);
 }
 
 enum status duckdb_read_all(struct source *src, const struct src_table *t,
