@@ -5,8 +5,8 @@
  * of 13 rows is in at most 13 groups.
  *
  * PRIVACY: of tables that are declared public only, which neighbours have in
- * common, and only of files and SQLite, whose content is looked at as a whole
- * before any question: what was measured is part of what is checked there
+ * common, and only of files, SQLite and DuckDB, whose content is looked at as a
+ * whole before any question: what was measured is part of what is checked there
  * (validity.c), so a file that changes in between is another content. All
  * columns are measured alike, whatever is asked.
  */

@@ -192,6 +192,23 @@ def releases():
     check("a seal", code == 0, str(out)[:300])
 
 
+def public_sizes():
+    """A public table of 13 rows bounds the groups, whatever it is stored in."""
+    with duck.Duck("sizes.db") as d:
+        d.run("CREATE TABLE kind AS SELECT i AS id, 'k' || i AS name FROM range(13) r(i); CREATE TABLE pat AS SELECT i AS id FROM range(50) r(i);"
+              "CREATE TABLE visit AS SELECT i AS id, i % 50 AS pat, i % 13 AS kind FROM range(600) r(i);")
+        os.mkdir("sizes")
+        for name in ("kind", "pat", "visit"):
+            d.run(f"COPY {name} TO 'sizes/{name}.parquet'")
+    write("sizes.yaml", "tables: {kind: {privacy: public, keys: [[id]], not_null: [id]}, pat: {keys: [[id]], not_null: [id]}, "
+                        "visit: {keys: [[id]], not_null: [id, pat, kind]}}\n")
+    query = "SELECT k.id, COUNT(DISTINCT p.id) FROM pat p JOIN visit v ON v.pat = p.id JOIN kind k ON k.id = v.kind GROUP BY k.id"
+    for db in ("sizes", "duckdb:sizes.db"):
+        for command in (["quote"], ["release", "--ledger", "l"]):
+            code, out = ask(*command, "--db", db, "--policy", "sizes.yaml", "--epsilon", "1", "--format", "json", query)
+            check(f"13 groups in {db}", code == 0 and out["error"]["p95"] == 39 and out["mechanism"] == "discrete-laplace", str(out)[:300])
+
+
 def held():
     return ask("budget", "show", "--format", "json", "--ledger", "held")[1].get("held")
 
@@ -249,6 +266,7 @@ def main():
         odd_cells()
         catalogue()
         releases()
+        public_sizes()
         changed()
         broken()
         end()
