@@ -382,7 +382,8 @@ static bool execute(struct front *f, struct wire_in *in, struct problem *bad)
                    bad))
         return false;
     o->at += n;
-    if (limit && n == limit && left > n)
+    if (limit &&
+        n == limit) /* also at the end, as PostgreSQL: it has not looked */
         wire_message0(&f->out, 's');
     else
         send_complete(f, &o->rows, n);
