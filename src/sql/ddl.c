@@ -214,6 +214,21 @@ static void refuse_parents(const struct ddl *d, const json_t *parents)
     }
 }
 
+/* Columns that stand elsewhere: LIKE another table, OF a type. */
+static enum status check_columns(const struct ddl *d, const json_t *stmt)
+{
+    const json_t *rel = get(stmt, "relation"), *e = get(stmt, "tableElts");
+    bool elsewhere = get(stmt, "ofTypename") != NULL;
+    for (size_t i = 0; i < json_array_size(e); i++)
+        elsewhere |= node_as(json_array_get(e, i), "TableLikeClause") != NULL;
+    return elsewhere
+               ? fail(d, get_location(rel),
+                      "columns by LIKE or OF are not read: write them out in "
+                      "table",
+                      get_text(rel, "relname"))
+               : OK;
+}
+
 static enum status create_table(const struct ddl *d, const json_t *stmt)
 {
     const json_t *rel = get(stmt, "relation"), *e = get(stmt, "tableElts");
@@ -223,6 +238,7 @@ static enum status create_table(const struct ddl *d, const json_t *stmt)
         n += node_as(json_array_get(e, i), "ColumnDef") != NULL;
     if (get(stmt, "partbound"))
         return OK; /* a partition: its rows belong to its parent */
+    TRY(check_columns(d, stmt));
     long old = schema_find(d->s, name);
     if (old >= 0 && d->s->tables.p[old].declared)
         return fail(d, get_location(rel), "duplicate table", name.p);

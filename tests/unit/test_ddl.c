@@ -107,6 +107,8 @@ static void mistakes(void **state)
         {"CREATE TABLE t (a int,\n  PRIMARY KEY (b))", E_POLICY, 2, 3},
         {"CREATE TABLE t (a int\nCREATE", E_SYNTAX, 2, 1},
         {"ALTER TABLE t ADD PRIMARY KEY (a)", E_POLICY, 1, 13},
+        {"CREATE TABLE p (a int);\nCREATE TABLE t (LIKE p)", E_POLICY, 2, 14},
+        {"CREATE TYPE c AS (a int);\nCREATE TABLE t OF c", E_POLICY, 2, 14},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct fixture f;
