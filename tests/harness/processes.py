@@ -68,6 +68,12 @@ def memory(s):
     return out
 
 
+def memory_tells(s):
+    """Not under a sanitizer, which keeps what was given back."""
+    with open(os.path.join(s.bin, "dpcount"), "rb") as f:
+        return b"__asan_init" not in f.read()
+
+
 def processor_seconds(s):
     """Of all of them, and of those that they waited for."""
     return sum(field(p, i) for p in all_of(s) for i in (13, 14, 15, 16)) / os.sysconf("SC_CLK_TCK")
