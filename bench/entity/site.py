@@ -2,8 +2,9 @@
 """A made-up question-and-answer site of eight tables, and sixty joins over it, users protected.
 
     site.py make FOLDER [ROWS]     CSV files, policy.yaml and queries.txt (ROWS in all, a million unless told)
-    site.py run FOLDER PROGRAM [S] every join once: owners, seconds, answer; a line each, a summary at the end. With S, a join that
-                                   needs more than S seconds of CPU fails like one that is refused
+    site.py run FOLDER PROGRAM [S [N ...]]
+                                   every join, or those of the numbers N, once: owners, seconds, answer; a line each, a summary at
+                                   the end. With S, a join that needs more than S seconds of CPU fails like one that is refused
 
 One user cast one vote in a hundred. Everything a user wrote is theirs, and so is what others wrote below their posts: a
 comment belongs to its author and to the post's author, so that results have up to five owners.
@@ -150,7 +151,7 @@ def walk(rng, size):
     return f"SELECT COUNT(*) FROM {', '.join(names)} WHERE {' AND '.join(where)}"
 
 
-def run(folder, program, most):
+def run(folder, program, most, chosen):
     worst, bad = 0.0, 0
     queries_ = open(os.path.join(folder, "queries.txt"), encoding="ascii").read().split("\n")[:-1]
     ledger = os.path.join(folder, "ledger")
@@ -160,6 +161,8 @@ def run(folder, program, most):
                 os.unlink(ledger + end)
     subprocess.run([program, "budget", "init", "--ledger", ledger, "--epsilon", "1000"], check=True, stdout=subprocess.DEVNULL)
     for i, q in enumerate(queries_):
+        if chosen and i + 1 not in chosen:
+            continue
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
         r = subprocess.run([program, "release", "--db", os.path.join(folder, "data"), "--policy", os.path.join(folder, "policy.yaml"),
                             "--ledger", ledger, "--epsilon", "1", "--format", "json", q], capture_output=True, text=True, check=False)
@@ -174,14 +177,15 @@ def run(folder, program, most):
         k = json.loads(subprocess.run([program, "quote", "--db", os.path.join(folder, "data"), "--policy", os.path.join(folder, "policy.yaml"),
                                        "--epsilon", "1", "--format", "json", q], capture_output=True, text=True, check=True).stdout)["entity"]["owners"]
         print(f"{i + 1}\t{k} owners\t{cpu:.2f} s CPU\t{wall:.2f} s\tT {a.get('threshold')}\t{a['answer']}\t{q}", flush=True)
-    print(f"{len(queries_)} joins, {bad} refused or too long, the longest {worst:.2f} s of CPU")
+    print(f"{len(chosen) or len(queries_)} joins, {bad} refused or too long, the longest {worst:.2f} s of CPU")
     return bad
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["make"] and len(sys.argv) > 2:
         make(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1000000)
-    elif sys.argv[1:2] == ["run"] and len(sys.argv) in (4, 5):
-        sys.exit(1 if run(sys.argv[2], sys.argv[3], float(sys.argv[4]) if len(sys.argv) == 5 else float("inf")) else 0)
+    elif sys.argv[1:2] == ["run"] and len(sys.argv) >= 4:
+        seconds = float(sys.argv[4]) if len(sys.argv) > 4 else float("inf")
+        sys.exit(1 if run(sys.argv[2], sys.argv[3], seconds, set(map(int, sys.argv[5:]))) else 0)
     else:
         sys.exit(__doc__)
