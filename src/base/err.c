@@ -37,7 +37,7 @@ enum status err_set(struct err *e, enum status s, const char *fmt, ...)
     va_end(ap);
     err_clear(e);
     e->status = s;
-    memcpy(e->message, text, sizeof text);
+    memcpy(e->message, text, strlen(text) + 1); /* no more of the stack */
     return s;
 }
 
