@@ -173,8 +173,7 @@ static enum status soft_fill(struct parts_job *w, size_t part)
 {
     struct parts_block *b = &w->blocks[part];
     const struct sens_plan *p = b->plan;
-    /* with a bound of 1 there is next to nothing to be gained */
-    if (!w->opt->fragile || !b->part->fragile || w->opt->global_upper <= 1)
+    if (!w->opt->fragile || !b->part->fragile)
         return OK;
     struct soft_weights *all = NEWS(w->a, struct soft_weights, p->n_coords + 1);
     b->more = numbers(w, p->n_coords);
