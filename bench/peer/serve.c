@@ -4,12 +4,13 @@
  *     bench-serve DATA RULE ...
  *
  * DATA is a delimited file of two columns, read as table E, or a folder of
- * tables. Each line of standard input is a request: `count R`, the count of
- * rule R (from 0); `max R MASK`, its T_F with the atoms of MASK kept; `all R`,
- * the count and every T_F. The answer is one line of JSON with the value, CPU
- * and wall time in milliseconds. Nothing but the indexes is remembered between
- * requests, as a database keeps its indexes and not its answers: the first
- * time a request is made, it is made twice, and the second is timed.
+ * tables, which may hold their schema.sql. A rule may be a SELECT. Each line of
+ * standard input is a request: `count R`, the count of rule R (from 0); `max R
+ * MASK`, its T_F with the atoms of MASK kept; `all R`, the count and every T_F.
+ * The answer is one line of JSON with the value, CPU and wall time in
+ * milliseconds. Nothing but the indexes is remembered between requests, as a
+ * database keeps its indexes and not its answers: the first time a request is
+ * made, it is made twice, and the second is timed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "join/join.h"
 #include "source/source.h"
 #include "base/open_count.h"
+#include "sql/sql.h"
 
 enum { MOST_RULES = 16 };
 
@@ -56,6 +58,33 @@ static double now(clockid_t clock)
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec * 1e-6;
 }
 
+/* DATA/schema.sql, if there is one. */
+static void read_schema(struct server *s, const char *data,
+                        struct schema *schema)
+{
+    static char text[1 << 16];
+    struct str path = str_printf(&s->arena, "%s/schema.sql", data);
+    FILE *f = fopen(path.p, "r");
+    if (!f)
+        return;
+    struct str ddl = {text, fread(text, 1, sizeof text, f)};
+    fclose(f);
+    check(s, sql_read_ddl(schema, ddl, path.p, &s->err), path.p);
+}
+
+static void read_query(struct server *s, struct rule *r, const char *text)
+{
+    struct sql_statement sql;
+    if (strncmp(text, "SELECT", 6) != 0) {
+        check(s, cq_read(&s->arena, &r->schema, str_of(text), &r->q, &s->err),
+              text);
+        return;
+    }
+    check(s, sql_read(&s->arena, &r->schema, str_of(text), NULL, &sql, &s->err),
+          text);
+    r->q = sql.counts[0].q;
+}
+
 static void open_rule(struct server *s, const char *data, const char *text)
 {
     struct rule *r = &s->rules[s->n++];
@@ -63,12 +92,13 @@ static void open_rule(struct server *s, const char *data, const char *text)
     struct source_spec spec = {.tables = &table, .n_tables = 1};
     struct join_options opt = {.threads = 1};
     struct stat info;
-    if (stat(data, &info) == 0 && S_ISDIR(info.st_mode))
-        spec = (struct source_spec){.db = str_of(data)};
     schema_init(&r->schema, &s->arena);
+    if (stat(data, &info) == 0 && S_ISDIR(info.st_mode)) {
+        spec = (struct source_spec){.db = str_of(data)};
+        read_schema(s, data, &r->schema);
+    }
     check(s, source_open(&s->mem, &spec, &r->schema, &r->src, &s->err), data);
-    check(s, cq_read(&s->arena, &r->schema, str_of(text), &r->q, &s->err),
-          text);
+    read_query(s, r, text);
     check(s, store_new(&s->mem, &r->schema, &r->st, &s->err), data);
     check(s, source_load(r->src, r->q, r->st, NULL, &s->err), data);
     check(s, join_open(&s->mem, r->q, r->st, &opt, &r->j, &s->err), text);

@@ -113,6 +113,9 @@ struct jatom {
     struct rel *rel;
     uint32_t *vars; /* of each column of rel; distinct */
     vset set;
+    aset implies;               /* atoms that its rows always satisfy */
+    vset keys;                  /* variables that no two rows share */
+    bool known;                 /* both: part.c */
     struct store_column **calc; /* computed columns, by calc of the query */
 };
 
@@ -247,6 +250,11 @@ struct request {
 };
 enum status walk_run(struct join *j, const struct request *r, u128 *out,
                      struct err *err) WARN_UNUSED;
+
+/* --- part.c ------------------------------------------------------------- */
+/* The same part with fewer atoms and less boundary. */
+enum status part_reduce(struct join *j, struct request *part, struct arena *a,
+                        struct err *err) WARN_UNUSED;
 
 /* --- solve.c ------------------------------------------------------------ */
 /* The component of the request that holds the first variable of `open`: its

@@ -4,8 +4,9 @@
  * A request falls apart into components that share no variable; their values
  * multiply. A component becomes a graph if its factors have at most two
  * variables once those that one atom alone has are aggregated out, and its
- * comparisons are inequalities. A graph is looked up by its key; if it is
- * new, it is planned (message_plan.c) and summed or searched. Everything else
+ * comparisons are `!=` or `<`. A graph is looked up by its key; if it is
+ * new, it is planned (message_plan.c) and summed or searched. Where `<` is
+ * asked, what shrinks to one atom row by row does so first. Everything else
  * is counted row by row if its atoms form a tree (rows.c); what is left goes to
  * the backtracking join (walk.c). Numbers that leave 64 bits on the way lead to
  * the same plans with several words (wide.h, words.h), never to that: how long
@@ -16,6 +17,7 @@
 #include "join/message/wide.h"
 #include "join/rows/rows.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static graph_solver graph_solve;
@@ -144,7 +146,7 @@ static const struct join_engine {
     {"rows", false, try_rows},        {"rows, wide", true, try_rows},
     {"backtracking", true, try_walk},
 };
-enum { N_ENGINES = sizeof engines / sizeof *engines };
+enum { N_ENGINES = sizeof engines / sizeof *engines, ROWS = 2 };
 _Static_assert(sizeof((struct join *)0)->solved == N_ENGINES * sizeof(uint64_t),
                "a number for each engine");
 
@@ -168,10 +170,30 @@ static bool takes(const struct join *j, const struct request *r,
                          : !j->only_wide || e->wide;
 }
 
+static bool has_order(const struct request *r)
+{
+    for (uint32_t i = 0; i < r->n_cmps; i++)
+        if (r->cmps[i].op != CMP_NE)
+            return true;
+    return false;
+}
+
+static enum status try_tree(struct join *j, const struct request *r,
+                            struct arena *a, u128 *out, enum outcome *what,
+                            struct err *err)
+{
+    TRY(rows_solve_tree(j, r, a, out, what, err));
+    j->solved[ROWS] += *what == SOLVED;
+    *what = *what == SOLVED ? SOLVED : PASS;
+    return OK;
+}
+
 static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
+    if (has_order(r) && !j->opt.steady && !j->only_wide)
+        TRY(try_tree(j, r, a, out, &what, err));
     for (size_t i = 0; i < N_ENGINES && what != SOLVED; i++) {
         const struct join_engine *e = &engines[i];
         if (!takes(j, r, e) || (what == WIDE && !e->wide))
@@ -195,6 +217,41 @@ static void only_whether(const struct join *j, struct request *part)
     part->boundary = 0;
 }
 
+/* --- parts that are asked again ---------------------------------------------
+ */
+
+/* Equal atoms, boundary and outputs: an equal value. Graphs have keys of their
+ * own; these are shorter by a byte than a whole word, as those of join.c. */
+struct part_key {
+    aset f;
+    vset boundary, outs;
+    uint8_t odd[3];
+};
+enum { PART_KEY = offsetof(struct part_key, odd) + 3 };
+
+static bool is_plain(const struct join *j, const struct request *r)
+{
+    return !j->opt.steady && !j->only_wide && !r->outside && !r->fixed_set &&
+           !r->each;
+}
+
+static enum status solve_part(struct join *j, struct request *part,
+                              struct arena *a, u128 *out, struct err *err)
+{
+    struct part_key k = {0};
+    struct str key = {(const char *)&k, PART_KEY};
+    if (!is_plain(j, part))
+        return solve_component(j, part, a, out, err);
+    TRY(part_reduce(j, part, a, err));
+    k.f = part->f;
+    k.boundary = part->boundary;
+    k.outs = part->outs & ~part->boundary;
+    if (memo_find(j, key, out))
+        return OK;
+    TRY(solve_component(j, part, a, out, err));
+    return memo_put(j, key, *out, err);
+}
+
 enum status solve_request(struct join *j, const struct request *r,
                           struct arena *a, u128 *out, struct err *err)
 {
@@ -208,7 +265,7 @@ enum status solve_request(struct join *j, const struct request *r,
         u128 value = 0;
         TRY(request_part(j, r, open, a, &part, err));
         only_whether(j, &part);
-        TRY(solve_component(j, &part, a, &value, err));
+        TRY(solve_part(j, &part, a, &value, err));
         *out = count_mul(*out, value);
         open &= ~part.vars;
     }

@@ -247,10 +247,13 @@ enum status graph_make(struct join *j, const struct request *r, struct arena *a,
     if (d.what == SOLVED)
         draw_vars(&d);
     for (uint32_t i = 0; d.what == SOLVED && i < r->n_cmps; i++) {
-        if (r->cmps[i].op != CMP_NE)
+        if (r->cmps[i].op != CMP_NE && (r->cmps[i].op != CMP_LT || wide))
             d.what = PASS;
         struct gpair p = {d.place[r->cmps[i].l], d.place[r->cmps[i].r]};
-        g->ne[g->n_nes++] = p;
+        if (r->cmps[i].op == CMP_NE)
+            g->ne[g->n_nes++] = p;
+        else
+            g->lt[g->n_lts++] = p;
     }
     if (d.what == SOLVED && wide)
         TRY(draw_words(&d));
@@ -301,6 +304,11 @@ void graph_induce(const struct graph *g, gset keep, struct graph *out,
         p.b = place[p.b];
         out->ne[out->n_nes++] = p;
     }
+    for (uint32_t i = 0; i < g->n_lts; i++) {
+        struct gpair p = g->lt[i];
+        if ((keep & gset_one(p.a)) && (keep & gset_one(p.b)))
+            out->lt[out->n_lts++] = (struct gpair){place[p.a], place[p.b]};
+    }
 }
 
 /* --- contracting --------------------------------------------------------- */
@@ -338,6 +346,11 @@ static void contract_nes(struct graph *g, unsigned x, unsigned y, bool *zero)
             g->ne[n++] = p;
     }
     g->n_nes = n;
+    for (uint32_t i = 0; i < g->n_lts; i++) {
+        struct gpair *p = &g->lt[i];
+        *p = (struct gpair){renamed(p->a, x, y), renamed(p->b, x, y)};
+        *zero = *zero || p->a == p->b;
+    }
 }
 
 enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
@@ -412,10 +425,13 @@ static bool falling(uint64_t *m, uint32_t n, uint32_t twins)
     return true;
 }
 
-static bool has_ne(const struct graph *g, unsigned v)
+static bool is_compared(const struct graph *g, unsigned v)
 {
     for (uint32_t i = 0; i < g->n_nes; i++)
         if (g->ne[i].a == v || g->ne[i].b == v)
+            return true;
+    for (uint32_t i = 0; i < g->n_lts; i++)
+        if (g->lt[i].a == v || g->lt[i].b == v)
             return true;
     return false;
 }
@@ -463,7 +479,7 @@ enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
         for (unsigned v = 0; v < g->n_vars && *what == SOLVED; v++) {
             int edge = only_edge(g, v);
             if (edge < 0 || (keep & gset_one(v)) || (*gone & gset_one(v)) ||
-                has_ne(g, v))
+                is_compared(g, v))
                 continue;
             unsigned u = g->e[edge].a == v ? g->e[edge].b : g->e[edge].a;
             /* twins are leaves to the end: theirs is the power */

@@ -1,15 +1,14 @@
 /*
  * A component as a graph: variables with unary factors, edges with binary
  * ones, inequalities. This is what the message engine works on; whatever
- * does not fit (factors of three variables, order comparisons) goes to the
- * walker.
+ * does not fit (factors of three variables, `<=`) goes elsewhere.
  *
  *     Q(a,c) :- R(a,b), S(b,c), T(c), a != c.
  *
  *        R       S
  *     a ---- b ---- c      v[a], v[b], v[c]: ids, and unary weights (T at c)
  *      \___________/        e: two factors, as csr
- *           !=             ne: one pair
+ *           !=             ne: one pair (lt: a below b, for `<`)
  *
  * The value of a graph is max over its W_MAX variables of the sum over its
  * W_SUM variables of [exists W_EXISTS variables] of the product of factors.
@@ -43,11 +42,11 @@ struct gpair {
 };
 
 struct graph {
-    uint32_t n_vars, n_edges, n_nes;
+    uint32_t n_vars, n_edges, n_nes, n_lts;
     uint32_t words; /* of unary weights; 0: one, and no product leaves it */
     struct gvar v[G_VARS];
     struct gedge e[G_EDGES];
-    struct gpair ne[G_NES];
+    struct gpair ne[G_NES], lt[G_NES];
     u128 scalar; /* factors without variables; 0: no result at all */
 };
 

@@ -150,7 +150,7 @@ size_t graph_key(const struct graph *g, uint32_t *out)
 {
     struct keying k = {.g = g, .left = MOST_ORDERS};
     for (uint32_t v = 0; v < g->n_vars; v++)
-        if (g->v[v].n_names == G_UNNAMED)
+        if (g->v[v].n_names == G_UNNAMED || g->n_lts)
             return 0;
     first_colours(&k);
     for (int i = 0; i < 3; i++)

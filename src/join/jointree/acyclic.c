@@ -168,7 +168,7 @@ enum status acyclic_solve(struct join *j, const struct graph *g, u128 *out,
     for (uint32_t v = 0; v < g->n_vars; v++)
         n_max += g->v[v].kind == W_MAX;
     /* the graph hangs together: this many edges are a tree */
-    if (g->n_nes || g->n_edges + 1 != g->n_vars || n_max > 2)
+    if (g->n_nes || g->n_lts || g->n_edges + 1 != g->n_vars || n_max > 2)
         return OK;
     spare_open(j);
     begin(&x, j, g);
@@ -240,7 +240,7 @@ enum status acyclic_groups(struct join *j, const struct graph *g,
     for (uint32_t v = 0; v < g->n_vars; v++)
         if (g->v[v].kind == W_MAX)
             keep |= gset_one(v);
-    if (g->n_nes || g->n_edges + 1 != g->n_vars || k->n >= NO_ID ||
+    if (g->n_nes || g->n_lts || g->n_edges + 1 != g->n_vars || k->n >= NO_ID ||
         (uint32_t)__builtin_popcount(keep) != k->n_vars || !keep)
         return OK;
     spare_open(j);

@@ -31,11 +31,14 @@ static void restrict_node(const struct planting *p, struct tnode *n)
         if (g->ne[i].b == n->var)
             n->differ |= gset_one(g->ne[i].a) & p->fixed;
     }
+    for (uint32_t i = 0; i < g->n_lts; i++)
+        if (g->lt[i].a == n->var)
+            n->below |= gset_one(g->lt[i].b) & p->fixed;
     if (p->lim && (p->lim->below_first & gset_one(n->var)) &&
         (p->fixed & gset_one(p->lim->first))) {
-        n->below = gset_one(p->lim->first);
-        n->differ &= ~n->below;
+        n->below |= gset_one(p->lim->first);
     }
+    n->differ &= ~n->below;
 }
 
 static uint32_t add_node(struct planting *p, unsigned v, const struct csr *up)

@@ -36,8 +36,8 @@ static bool bare_fixed(const struct plan *p, const struct sterm *t)
 static bool has_shape(const struct plan *p)
 {
     const struct sterm *t = &p->terms[0];
-    if (!p->n_x || p->n_terms != 1 || t->coef != 1 || t->n_trees != 1 ||
-        !bare_fixed(p, t))
+    if (!p->n_x || (p->g.n_lts && p->n_x > 1) || p->n_terms != 1 ||
+        t->coef != 1 || t->n_trees != 1 || !bare_fixed(p, t))
         return false;
     const struct tnode *root = &t->trees[0].node[0], *leaf = root + 1;
     if (t->trees[0].n_nodes < 2 || root->n_kids != 1 || root->kids[0] != 1 ||

@@ -7,6 +7,7 @@
  *    its tree and is read off as an array), then a variable of a cycle with
  *    most edges, again and again. Sums need all boundary variables fixed
  *    before the first sum variable.
+ *    The larger variable of `<` is fixed too: ids of the other are limited.
  * 3. Inequalities with a fixed variable are exclusions of one id. The others
  *    are expanded: a product of (1 - [x = y]) is a signed sum of queries with
  *    variables merged; equal merges are added up.
@@ -167,18 +168,41 @@ static gset open_nes(const struct plan *p, gset *with_exists)
     return s;
 }
 
+/* The larger variables of order comparisons that are not fixed: those of the
+ * smaller ones are limits then (jointree.h). */
+static gset open_lts(const struct plan *p)
+{
+    gset s = 0;
+    for (uint32_t i = 0; i < p->g.n_lts; i++)
+        s |= gset_one(p->g.lt[i].b) & ~p->x_set;
+    return s;
+}
+
+static bool order_within(const struct plan *p, gset s)
+{
+    for (uint32_t i = 0; i < p->g.n_lts; i++)
+        if ((s & gset_one(p->g.lt[i].a)) && (s & gset_one(p->g.lt[i].b)))
+            return true;
+    return false;
+}
+
 /* Fixes the next variable; false if none helps. */
 static bool fix_next(struct plan *p)
 {
     gset open = p->live & ~p->x_set, m = unfixed_max(p), exists;
     gset core = cyclic_core(p), nes = open_nes(p, &exists);
+    gset lts = open_lts(p);
     int v = -1;
-    if (__builtin_popcount(m) > 1)
+    if (__builtin_popcount(m) == 2 && !p->n_x && order_within(p, m))
+        v = __builtin_ctz(m & lts); /* the smaller one stays */
+    else if (__builtin_popcount(m) > 1)
         v = p->n_x ? most_edges(p, m, p->live) : least_work(p, m);
     else if (core & m)
         v = __builtin_ctz(core & m);
     else if (core)
-        v = most_edges(p, core, core);
+        v = most_edges(p, core & lts ? core & lts : core, core);
+    if (v < 0 && lts)
+        v = most_edges(p, lts, p->live);
     if (v < 0 && exists)
         v = most_edges(p, exists & open, p->live);
     if (v < 0 && nes)
@@ -195,7 +219,7 @@ static enum status try_terms(struct plan *p, enum outcome *what,
     if (__builtin_popcount(m) > 1 || (m && p->n_x > p->n_max))
         return OK;
     (void)open_nes(p, &exists);
-    if (exists || cyclic_core(p))
+    if (exists || open_lts(p) || cyclic_core(p))
         return OK;
     if (m)
         p->root = __builtin_ctz(m);

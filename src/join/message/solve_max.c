@@ -268,7 +268,8 @@ static void descend(struct max_runner *m, uint32_t level)
         if (level == 1 && m->job->place && m->job->place[c[i].id] <= m->at)
             continue; /* was or will be fixed the other way round */
         r->fixed[r->p->x[level]] = c[i].id;
-        descend(m, level + 1);
+        if (runner_compatible(r, level))
+            descend(m, level + 1);
     }
 }
 

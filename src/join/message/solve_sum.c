@@ -62,9 +62,19 @@ bool runner_compatible(const struct runner *r, uint32_t level)
 {
     const struct plan *p = r->p;
     unsigned v = p->x[level];
+    gset so_far = 0;
+    for (uint32_t k = 0; k <= level; k++)
+        so_far |= gset_one(p->x[k]);
     if ((p->lim.below_first & gset_one(v)) &&
         r->fixed[v] >= r->fixed[p->lim.first])
         return false;
+    for (uint32_t i = 0; i < p->g.n_lts; i++) {
+        unsigned a = p->g.lt[i].a, b = p->g.lt[i].b;
+        gset both = gset_one(a) | gset_one(b);
+        if ((both & gset_one(v)) && !(both & ~so_far) &&
+            r->fixed[a] >= r->fixed[b])
+            return false;
+    }
     for (uint32_t i = 0; i < p->g.n_nes; i++) {
         unsigned a = p->g.ne[i].a, b = p->g.ne[i].b;
         unsigned o = a == v ? b : a;

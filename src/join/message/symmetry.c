@@ -121,7 +121,7 @@ void plan_symmetry(struct plan *p)
 {
     p->factor = 1;
     memset(&p->lim, 0, sizeof p->lim);
-    if (!p->n_x || !only_sums(p) ||
+    if (!p->n_x || !only_sums(p) || p->g.n_lts ||
         __builtin_popcount(p->live) > MOST_SYMMETRIC)
         return;
     gset orbit = orbit_of(p, 0, p->x[0]);
@@ -139,7 +139,8 @@ void plan_second_symmetry(struct plan *p)
 {
     struct sterm *t = p->terms;
     if (p->n_terms != 1 || t->n_trees != 1 || !only_sums(p) || !p->n_x ||
-        __builtin_popcount(p->live) > MOST_SYMMETRIC || t->gone != 0)
+        p->g.n_lts || __builtin_popcount(p->live) > MOST_SYMMETRIC ||
+        t->gone != 0)
         return;
     struct tnode *root = &t->trees[0].node[0];
     gset orbit = orbit_of(p, p->x_set, root->var);
@@ -157,13 +158,14 @@ void plan_second_symmetry(struct plan *p)
 
 bool plan_mirrored(const struct plan *p)
 {
-    return p->n_x == 1 && p->n_max == 1 && p->root >= 0 &&
+    return p->n_x == 1 && p->n_max == 1 && p->root >= 0 && !p->g.n_lts &&
            __builtin_popcount(p->live) <= MOST_SYMMETRIC &&
            (orbit_of(p, 0, p->x[0]) & gset_one((unsigned)p->root));
 }
 
 bool plan_exchangeable(const struct plan *p)
 {
-    return p->n_max >= 2 && __builtin_popcount(p->live) <= MOST_SYMMETRIC &&
+    return p->n_max >= 2 && !p->g.n_lts &&
+           __builtin_popcount(p->live) <= MOST_SYMMETRIC &&
            (orbit_of(p, 0, p->x[0]) & gset_one(p->x[1]));
 }

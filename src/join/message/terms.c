@@ -273,7 +273,8 @@ enum status plan_terms(struct plan *p, enum outcome *what, struct err *err)
     first->lim = p->lim;
     for (uint32_t i = 0; i < G_VARS; i++)
         first->rep[i] = (uint8_t)i;
-    merge_twins(p, first);
+    if (!p->g.n_lts)
+        merge_twins(p, first);
     TRY(expand(&x, first));
     for (uint32_t i = 0; i < x.n && x.what == SOLVED; i++)
         TRY(plant(p, &x.out[i], &x.what, err));

@@ -274,9 +274,25 @@ uint32_t rows_words(const struct join *j, const struct request *r)
     return bits / 64 + 1;
 }
 
-enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
-                       uint32_t words, u128 *out, enum outcome *what,
-                       struct err *err)
+/* What is left when what needs no search is settled. */
+static enum status fold_extremes(struct rows *x, struct rows_atom **last,
+                                 struct err *err)
+{
+    bool went = true;
+    while (went && !*last && x->fits) {
+        went = false;
+        if (!x->r->outside)
+            TRY(rows_widen(x, &went, err));
+        TRY(rows_fold_extreme(x, &went, err));
+        if (went)
+            TRY(fold_all(x, last, err));
+    }
+    return OK;
+}
+
+static enum status solve_rows(struct join *j, const struct request *r,
+                              struct arena *a, uint32_t words, bool paths,
+                              u128 *out, enum outcome *what, struct err *err)
 {
     struct rows x = {.j = j,
                      .r = r,
@@ -296,6 +312,10 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
     if (!last && j->opt.steady)
         return OK;
     if (!last)
+        TRY(fold_extremes(&x, &last, err));
+    if (!x.fits || (!last && !paths))
+        return OK;
+    if (!last)
         return rows_path(&x, out, what, err);
     vset only = last->set & ~r->outs & ~x.boundary;
     if (only && last->counts)
@@ -305,6 +325,20 @@ enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
     *what = SOLVED;
     j->steps += last->n;
     return largest(&x, last, out, err);
+}
+
+enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
+                       uint32_t words, u128 *out, enum outcome *what,
+                       struct err *err)
+{
+    return solve_rows(j, r, a, words, true, out, what, err);
+}
+
+enum status rows_solve_tree(struct join *j, const struct request *r,
+                            struct arena *a, u128 *out, enum outcome *what,
+                            struct err *err)
+{
+    return solve_rows(j, r, a, 1, false, out, what, err);
 }
 
 /* The keys are one more atom, into which all the others go. */

@@ -11,8 +11,10 @@
  *   rows.c        which atom goes into which, and the end
  *   rows_link.c   which rows of two atoms match
  *   rows_fold.c   one such step
+ *   rows_widen.c  boundary that is looked up by a key
  *   rows_path.c   the end when two atoms have the boundary
- *   rows_outside.c  variables of exact filters
+ *   rows_outside.c  variables of exact filters, and others of which one value
+ *                   has to be tried
  *   rows_keys.c   groups of rows that agree in several columns
  */
 #ifndef JOIN_ROWS_H
@@ -151,6 +153,16 @@ enum status rows_open_outside(struct rows *x, struct err *err) WARN_UNUSED;
 /* Removes those of them that need no search; before anything is counted. */
 enum status rows_fold_outside(struct rows *x, struct err *err) WARN_UNUSED;
 
+/* Removes atoms of which one variable of the boundary is left that only bounds
+ * others from below, or only from above; *went: one was removed. */
+enum status rows_fold_extreme(struct rows *x, bool *went,
+                              struct err *err) WARN_UNUSED;
+
+/* --- rows_widen.c -------------------------------------------------------- */
+/* Atoms of which others find one row at most leave them their boundary; *went:
+ * one did. */
+enum status rows_widen(struct rows *x, bool *went, struct err *err) WARN_UNUSED;
+
 /* --- rows_path.c --------------------------------------------------------- */
 /* The value when atoms are left; *what as below. */
 enum status rows_path(struct rows *x, u128 *out, enum outcome *what,
@@ -165,6 +177,11 @@ uint32_t rows_words(const struct join *j, const struct request *r);
 enum status rows_solve(struct join *j, const struct request *r, struct arena *a,
                        uint32_t words, u128 *out, enum outcome *what,
                        struct err *err) WARN_UNUSED;
+/* The same where the atoms shrink to one, with weights of one word: a few
+ * passes over their rows. */
+enum status rows_solve_tree(struct join *j, const struct request *r,
+                            struct arena *a, u128 *out, enum outcome *what,
+                            struct err *err) WARN_UNUSED;
 /* The counts of keys: ids[v-th variable of the boundary][key], of which those
  * with ok[key] count. */
 struct rows_wanted {

@@ -12,6 +12,13 @@
  *   position has to be tried.
  *
  * What is left is searched like any other boundary.
+ *
+ * The last rule is also that of an atom of F with variables of the boundary
+ * only. Where another atom has the rest of it, and at most one of its own
+ * variables is compared, and from one side: the rest says which value of that
+ * is the least (or largest) beside it, so that it only matters whether there is
+ * a row. An atom of one variable that none other has (a key table) may be
+ * compared with several.
  */
 #include "join/rows/rows.h"
 
@@ -73,14 +80,17 @@ static enum way way_of(const struct rows *x, uint32_t v)
     return (enum way)way;
 }
 
-/* The only position worth trying becomes the only row. */
+/* The only value worth trying becomes the only row. */
 static void keep_extreme(const struct rows *x, struct rows_atom *e,
                          enum way way)
 {
+    const uint32_t *col = e->cols[0];
     uint32_t best = e->n;
     for (uint32_t i = 0; i < e->n; i++)
-        if (rows_counts(x, e, i) && (best == e->n || way == WAY_LARGEST))
-            best = i; /* positions rise */
+        if (rows_counts(x, e, i) &&
+            (best == e->n ||
+             (way == WAY_LARGEST ? col[i] > col[best] : col[i] < col[best])))
+            best = i;
     if (best < e->n)
         e->cols[0] += best;
     e->n = best < e->n;
@@ -110,6 +120,18 @@ static void leave(struct rows *x, struct rows_atom *e)
     x->boundary &= ~e->set;
 }
 
+/* Gone, unless values on both sides have to be tried. */
+static enum status settle(struct rows *x, struct rows_atom *e, struct err *err)
+{
+    enum way way = way_of(x, e->vars[0]);
+    if (way == WAY_BOTH)
+        return OK;
+    keep_extreme(x, e, way);
+    TRY(apply(x, e, err));
+    leave(x, e);
+    return OK;
+}
+
 static enum status go(struct rows *x, struct rows_atom *e, struct err *err)
 {
     for (uint32_t i = 0; i < x->n && !e->gone; i++) {
@@ -119,13 +141,7 @@ static enum status go(struct rows *x, struct rows_atom *e, struct err *err)
         TRY(rows_fold(x, e, f, true, err));
         leave(x, e);
     }
-    enum way way = e->gone ? WAY_BOTH : way_of(x, e->vars[0]);
-    if (way == WAY_BOTH || !live_vars(x, false))
-        return OK;
-    keep_extreme(x, e, way);
-    TRY(apply(x, e, err));
-    leave(x, e);
-    return OK;
+    return e->gone || !live_vars(x, false) ? OK : settle(x, e, err);
 }
 
 enum status rows_fold_outside(struct rows *x, struct err *err)
@@ -140,6 +156,71 @@ enum status rows_fold_outside(struct rows *x, struct err *err)
             TRY(go(x, e, err));
             went = went || e->gone;
         }
+    }
+    return OK;
+}
+
+/* All of the boundary, and no row weighs more than another: which values are
+ * taken matters to the others alone. */
+static bool only_asked(const struct rows *x, const struct rows_atom *e)
+{
+    return !e->gone && !e->is_outside && !e->is_keys && !e->counts &&
+           vset_sub(e->set, x->boundary);
+}
+
+/* Of the values that its own variables take beside the same common ones, does
+ * one leave to f all that any leaves it? */
+static bool one_serves(const struct rows *x, const struct rows_atom *e,
+                       const struct rows_atom *f)
+{
+    vset own = e->set & ~f->set;
+    uint32_t n_compared = 0;
+    VSET_EACH (v, own) {
+        enum way way = way_of(x, v);
+        if (way == WAY_BOTH)
+            return false;
+        n_compared += way != WAY_NONE;
+    }
+    return n_compared < 2;
+}
+
+static bool alone(const struct rows *x, const struct rows_atom *e)
+{
+    vset others = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!x->atoms[i].gone && &x->atoms[i] != e)
+            others |= x->atoms[i].set;
+    return !(others & e->set);
+}
+
+/* The atom into which e can go, with its own variables. */
+static struct rows_atom *place_of(const struct rows *x,
+                                  const struct rows_atom *e)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        struct rows_atom *f = &x->atoms[i];
+        if (f != e && !f->gone && !f->is_outside && rows_is_ear(x, e, f) &&
+            one_serves(x, e, f))
+            return f;
+    }
+    return NULL;
+}
+
+enum status rows_fold_extreme(struct rows *x, bool *went, struct err *err)
+{
+    for (uint32_t i = 0; i < x->n && x->fits; i++) {
+        struct rows_atom *e = &x->atoms[i], *f;
+        if (!only_asked(x, e))
+            continue;
+        if ((f = place_of(x, e))) {
+            vset own = e->set & ~f->set;
+            TRY(rows_fold(x, e, f, true, err));
+            e->gone = true;
+            x->boundary &= ~own;
+        } else if (e->n_cols == 1 && alone(x, e)) {
+            TRY(settle(x, e, err));
+        }
+        *went = *went || e->gone;
     }
     return OK;
 }
