@@ -19,7 +19,7 @@ struct listed {
 };
 
 /* One question, while it is answered. */
-struct listing {
+struct listed_question {
     struct listed *x;
     const struct cq *q;
     unsigned k; /* owners among the keys, which come first */
@@ -50,7 +50,7 @@ static enum status number_owner(struct listed *x, struct str name,
     return OK;
 }
 
-static enum status read_owner(struct listing *l, struct str name,
+static enum status read_owner(struct listed_question *l, struct str name,
                               struct value *out, struct err *err)
 {
     if (!name.p || (!name.n && !l->apart))
@@ -71,8 +71,8 @@ static enum type type_of(const struct cq *q, uint32_t var)
     return q->vars[var].type;
 }
 
-static enum status read_key(struct listing *l, uint32_t i, struct str text,
-                            struct err *err)
+static enum status read_key(struct listed_question *l, uint32_t i,
+                            struct str text, struct err *err)
 {
     struct term t = l->q->outs[i];
     l->key[i] = value_null();
@@ -87,7 +87,7 @@ static enum status read_key(struct listing *l, uint32_t i, struct str text,
 static enum status take_group(void *ctx, const struct str *cells, u128 count,
                               struct err *err)
 {
-    struct listing *l = ctx;
+    struct listed_question *l = ctx;
     arena_release(&l->scratch, l->start);
     for (uint32_t i = 0; i < l->k; i++)
         TRY(read_owner(l, cells[i], &l->key[i], err));
@@ -118,7 +118,7 @@ static enum status names_apart(struct listed *x,
     return OK;
 }
 
-static enum status ask(struct listing *l, struct err *err)
+static enum status ask(struct listed_question *l, struct err *err)
 {
     struct pushdown *c;
     l->key = NEWS(&l->scratch, struct value, l->q->n_group + 1);
@@ -140,11 +140,11 @@ static enum status list(void *from, const struct contrib_question *what,
     struct arena a;
     struct cq *q;
     struct pushdown_apart apart;
-    struct listing l = {.x = x,
-                        .k = (unsigned)__builtin_popcount(what->vars),
-                        .apart = what->heavy ? &apart : NULL,
-                        .each = each,
-                        .ctx = ctx};
+    struct listed_question l = {.x = x,
+                                .k = (unsigned)__builtin_popcount(what->vars),
+                                .apart = what->heavy ? &apart : NULL,
+                                .each = each,
+                                .ctx = ctx};
     arena_init(&a, x->mem);
     arena_init(&l.scratch, x->mem);
     a.wipe = l.scratch.wipe = true;

@@ -17,7 +17,7 @@ struct list_part {
     VEC(struct list_row) rows;
 };
 
-struct listing {
+struct list_job {
     struct pushdown *c;
     struct arena arena; /* rows */
     struct list_part *parts;
@@ -37,7 +37,7 @@ static vset keys_of(const struct cq *q)
 }
 
 /* 'v' and the value as text, or 'n' for NULL. */
-static void put_key(struct listing *x, struct gen *g, const struct gen_rel *r,
+static void put_key(struct list_job *x, struct gen *g, const struct gen_rel *r,
                     unsigned col)
 {
     const char *text = x->c->duck ? "varchar" : "text";
@@ -48,7 +48,7 @@ static void put_key(struct listing *x, struct gen *g, const struct gen_rel *r,
 
 static enum status take_row(void *ctx, const struct str *cells, struct err *err)
 {
-    struct listing *x = ctx;
+    struct list_job *x = ctx;
     struct list_part *p = &x->parts[x->n];
     struct list_row row;
     struct str *keys = NEWS(&x->arena, struct str, p->n + 1);
@@ -72,7 +72,7 @@ static enum status take_row(void *ctx, const struct str *cells, struct err *err)
                : store_nomem(x->c->src->mem, err);
 }
 
-static enum status ask_rows(struct listing *x, struct gen *g,
+static enum status ask_rows(struct list_job *x, struct gen *g,
                             const struct gen_rel *r)
 {
     struct list_part *p = &x->parts[x->n];
@@ -95,7 +95,7 @@ static enum status ask_rows(struct listing *x, struct gen *g,
 }
 
 /* PRIVACY: a value is known by its text, so equal ones must have one. */
-static enum status check_keys(struct listing *x, vset keys)
+static enum status check_keys(struct list_job *x, vset keys)
 {
     VSET_EACH (v, keys) {
         enum type t = gen_var_type(x->c->q, v);
@@ -109,7 +109,7 @@ static enum status check_keys(struct listing *x, vset keys)
     return OK;
 }
 
-static enum status list_component(struct listing *x, const struct ask *ask)
+static enum status list_component(struct list_job *x, const struct ask *ask)
 {
     struct arena *a = &x->c->scratch;
     struct part *p = NEW(a, struct part);
@@ -137,7 +137,7 @@ static enum status list_component(struct listing *x, const struct ask *ask)
 
 /* --- combinations --------------------------------------------------------- */
 
-static enum status emit(struct listing *x, u128 w)
+static enum status emit(struct list_job *x, u128 w)
 {
     const struct cq *q = x->c->q;
     for (uint32_t i = 0; i < q->n_group; i++)
@@ -147,7 +147,7 @@ static enum status emit(struct listing *x, u128 w)
 }
 
 /* With a row of each component from i on. */
-static enum status combine(struct listing *x, size_t i, u128 w)
+static enum status combine(struct list_job *x, size_t i, u128 w)
 {
     if (i == x->n)
         return emit(x, w);
@@ -161,7 +161,7 @@ static enum status combine(struct listing *x, size_t i, u128 w)
     return OK;
 }
 
-static enum status list_all(struct listing *x)
+static enum status list_all(struct list_job *x)
 {
     struct pushdown *c = x->c;
     const struct cq *q = c->q;
@@ -185,7 +185,7 @@ static enum status list_all(struct listing *x)
 enum status pushdown_list(struct pushdown *c, pushdown_group_fn fn, void *ctx,
                           struct err *err)
 {
-    struct listing x = {.c = c, .fn = fn, .ctx = ctx, .err = err};
+    struct list_job x = {.c = c, .fn = fn, .ctx = ctx, .err = err};
     if (c->q->unsat)
         return OK;
     arena_init(&x.arena, c->src->mem);

@@ -26,7 +26,7 @@
 
 #define OWNER "dpcount owner "
 
-struct writer {
+struct owner_writer {
     struct pushdown *c;
     const struct schema *s; /* the source's */
     struct sqlgen sql;      /* writes columns of atom i as those of table i */
@@ -45,13 +45,13 @@ static enum status refuse(struct err *err, const char *why)
 
 /* --- cells ---------------------------------------------------------------- */
 
-static const struct table *def_of(const struct writer *w, uint32_t table)
+static const struct table *def_of(const struct owner_writer *w, uint32_t table)
 {
     return &w->s->tables.p[table];
 }
 
 /* The column of the row that FROM calls `alias`. */
-static enum status cell(struct writer *w, uint32_t table, uint32_t col,
+static enum status cell(struct owner_writer *w, uint32_t table, uint32_t col,
                         const char *alias, struct str *out)
 {
     struct sb marked, b;
@@ -74,8 +74,8 @@ static bool has_plain_cells(enum type t)
 
 /* "|12|" for a number, "|3|abc|" for a text: no two lists of cells have one
  * text. */
-static enum status put_cell(struct writer *w, uint32_t table, uint32_t col,
-                            const char *alias, struct sb *b)
+static enum status put_cell(struct owner_writer *w, uint32_t table,
+                            uint32_t col, const char *alias, struct sb *b)
 {
     struct str x;
     enum type t = def_of(w, table)->cols[col].type;
@@ -107,7 +107,7 @@ static bool same_key(const struct owner_edge *a, const struct owner_edge *b)
 }
 
 /* An edge that leads to the table; NULL: none does. Its key is everybody's. */
-static enum status edge_to(struct writer *w, uint32_t table,
+static enum status edge_to(struct owner_writer *w, uint32_t table,
                            const struct owner_edge **out)
 {
     *out = NULL;
@@ -125,7 +125,7 @@ static enum status edge_to(struct writer *w, uint32_t table,
 
 /* 't3|' and the cells of e's key, as e->via of a row of `table` has them, or as
  * the key itself does. In the order of the key's columns in their table. */
-static enum status name_by(struct writer *w, const struct owner_edge *e,
+static enum status name_by(struct owner_writer *w, const struct owner_edge *e,
                            uint32_t table, const uint32_t *cols,
                            const char *alias, struct str *out)
 {
@@ -146,7 +146,7 @@ static enum status name_by(struct writer *w, const struct owner_edge *e,
 }
 
 /* Where the row stands: no key leads to it. */
-static enum status name_by_place(struct writer *w, uint32_t table,
+static enum status name_by_place(struct owner_writer *w, uint32_t table,
                                  struct str *out)
 {
     const struct src_table *t = source_find_table(w->c->src, table);
@@ -161,7 +161,7 @@ static enum status name_by_place(struct writer *w, uint32_t table,
 }
 
 /* The row that is called t; empty: nothing tells it from others. */
-static enum status name_of_row(struct writer *w, uint32_t table,
+static enum status name_of_row(struct owner_writer *w, uint32_t table,
                                struct str *out)
 {
     const struct owner_edge *e;
@@ -172,7 +172,8 @@ static enum status name_of_row(struct writer *w, uint32_t table,
 
 /* --- paths ---------------------------------------------------------------- */
 
-static bool never_null(const struct writer *w, uint32_t table, uint32_t col)
+static bool never_null(const struct owner_writer *w, uint32_t table,
+                       uint32_t col)
 {
     const struct src_table *t = source_find_table(w->c->src, table);
     for (size_t i = 0; i < t->n_cols; i++)
@@ -182,7 +183,7 @@ static bool never_null(const struct writer *w, uint32_t table, uint32_t col)
 }
 
 /* "t.o IS NULL OR ..." of the cells that refer; empty: none can be NULL. */
-static enum status nulls(struct writer *w, const struct owner_edge *e,
+static enum status nulls(struct owner_writer *w, const struct owner_edge *e,
                          uint32_t table, const char *alias, bool outer,
                          struct str *out)
 {
@@ -199,13 +200,14 @@ static enum status nulls(struct writer *w, const struct owner_edge *e,
     return b.failed ? err_nomem(w->err) : OK;
 }
 
-static void put_table(const struct writer *w, uint32_t table, struct sb *b)
+static void put_table(const struct owner_writer *w, uint32_t table,
+                      struct sb *b)
 {
     pushdown_put_table(source_find_table(w->c->src, table), b);
 }
 
 /* LEFT JOIN the table that e leads to. */
-static enum status join(struct writer *w, const struct owner_edge *e,
+static enum status join(struct owner_writer *w, const struct owner_edge *e,
                         uint32_t table, const char *alias, const char *next)
 {
     sb_cstr(&w->joins, " LEFT JOIN ");
@@ -222,8 +224,8 @@ static enum status join(struct writer *w, const struct owner_edge *e,
 }
 
 /* A row whose cells refer to nothing, and that nothing names. */
-static bool may_hold_null(const struct writer *w, const struct owner_edge *e,
-                          uint32_t table)
+static bool may_hold_null(const struct owner_writer *w,
+                          const struct owner_edge *e, uint32_t table)
 {
     for (size_t i = 0; i < e->n; i++)
         if (!def_of(w, table)->cols[e->via[i]].not_null)
@@ -232,7 +234,7 @@ static bool may_hold_null(const struct writer *w, const struct owner_edge *e,
 }
 
 /* The owner on a path of the row `alias`, whose own name is `name`. */
-static enum status owner(struct writer *w, uint32_t table, uint32_t path,
+static enum status owner(struct owner_writer *w, uint32_t table, uint32_t path,
                          const char *alias, struct str name, struct str *out)
 {
     const struct owner_path *p = &def_of(w, table)->paths.p[path];
@@ -265,7 +267,7 @@ static enum status owner(struct writer *w, uint32_t table, uint32_t path,
 
 /* --- tables --------------------------------------------------------------- */
 
-static void put_apart(struct writer *w, struct str name, struct sb *b)
+static void put_apart(struct owner_writer *w, struct str name, struct sb *b)
 {
     if (!w->apart) {
         sb_str(b, name);
@@ -294,7 +296,8 @@ static bool is_asked(const struct cq *q, uint32_t table, uint32_t col)
 }
 
 /* No column of the table's own has the name of one of ours. */
-static enum status check_names(struct writer *w, const struct src_table *t)
+static enum status check_names(struct owner_writer *w,
+                               const struct src_table *t)
 {
     size_t n = sizeof OWNER - 1;
     for (size_t i = 0; i < t->n_cols; i++)
@@ -304,7 +307,7 @@ static enum status check_names(struct writer *w, const struct src_table *t)
 }
 
 /* Empty: no owner of its rows is asked for. */
-static enum status write_table(struct writer *w, uint32_t table,
+static enum status write_table(struct owner_writer *w, uint32_t table,
                                struct str *out)
 {
     const struct table *t = def_of(w, table);
@@ -333,7 +336,8 @@ static enum status write_table(struct writer *w, uint32_t table,
     return b.failed || w->joins.failed ? err_nomem(w->err) : OK;
 }
 
-static enum status check_table(struct writer *w, uint32_t table, bool *seen)
+static enum status check_table(struct owner_writer *w, uint32_t table,
+                               bool *seen)
 {
     const struct src_table *t = source_find_table(w->c->src, table);
     const struct table *def = def_of(w, table);
@@ -381,7 +385,7 @@ static enum status make_names(struct pushdown *c, struct err *err)
 }
 
 /* A query that is good for one thing: its atom i is table i. */
-static enum status make_writer(struct pushdown *c, struct writer *w,
+static enum status make_writer(struct pushdown *c, struct owner_writer *w,
                                struct err *err)
 {
     struct cq *q = NEW(&c->arena, struct cq);
@@ -398,7 +402,7 @@ static enum status make_writer(struct pushdown *c, struct writer *w,
     return OK;
 }
 
-static enum status write_owners(struct pushdown *c, struct writer *w)
+static enum status write_owners(struct pushdown *c, struct owner_writer *w)
 {
     size_t n = w->s->tables.n;
     bool *seen = NEWS(&c->arena, bool, n + 1);
@@ -418,7 +422,8 @@ enum status pushdown_add_owners(struct pushdown *c,
                                 const struct pushdown_apart *apart,
                                 struct err *err)
 {
-    struct writer w = {.c = c, .s = c->src->schema, .apart = apart, .err = err};
+    struct owner_writer w = {
+        .c = c, .s = c->src->schema, .apart = apart, .err = err};
     TRY(write_owners(c, &w));
     c->owned.column = c->sql.column;
     c->owned.ctx = c->sql.ctx;
