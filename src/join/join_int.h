@@ -253,8 +253,8 @@ enum status walk_run(struct join *j, const struct request *r, u128 *out,
 
 /* --- part.c ------------------------------------------------------------- */
 /* The same part with fewer atoms and less boundary. */
-enum status part_reduce(struct join *j, struct request *part, struct arena *a,
-                        struct err *err) WARN_UNUSED;
+enum status request_reduce(struct join *j, struct request *part,
+                           struct arena *a, struct err *err) WARN_UNUSED;
 
 /* --- solve.c ------------------------------------------------------------ */
 /* The component of the request that holds the first variable of `open`: its

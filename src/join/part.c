@@ -127,8 +127,8 @@ static bool spare_one(const struct join *j, const struct request *part,
     return least != UINT32_MAX;
 }
 
-enum status part_reduce(struct join *j, struct request *part, struct arena *a,
-                        struct err *err)
+enum status request_reduce(struct join *j, struct request *part,
+                           struct arena *a, struct err *err)
 {
     uint32_t v = 0;
     ASET_EACH (i, part->f)

@@ -242,7 +242,7 @@ static enum status solve_part(struct join *j, struct request *part,
     struct str key = {(const char *)&k, PART_KEY};
     if (!is_plain(j, part))
         return solve_component(j, part, a, out, err);
-    TRY(part_reduce(j, part, a, err));
+    TRY(request_reduce(j, part, a, err));
     k.f = part->f;
     k.boundary = part->boundary;
     k.outs = part->outs & ~part->boundary;
