@@ -19,7 +19,7 @@ with tempfile.TemporaryDirectory(prefix="dpc-race-") as folder:
     one = (f'"{DPCOUNT}" release --format json --fresh --ledger l --epsilon 0.1 '
            "--table 'E(a,b)=e.txt' 'Q(x,y) :- E(x,y).'")
     loop = f"for i in $(seq {EACH}); do {one}; echo \"status $?\"; done"
-    jobs = [subprocess.Popen(["bash", "-c", loop], stdout=subprocess.PIPE, text=True)
+    jobs = [subprocess.Popen(["bash", "-c", loop], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             for _ in range(PROCESSES)]
     lines = [x for j in jobs for x in j.communicate()[0].splitlines()]
     answers = [json.loads(x) for x in lines if x.startswith("{")]
@@ -34,7 +34,8 @@ with tempfile.TemporaryDirectory(prefix="dpc-race-") as folder:
     stored = {h["receipt"]: h["answer"]["answers"][0] for h in history}
     problems = []
     if len(receipts) != AFFORDABLE or refused != PROCESSES * EACH - AFFORDABLE:
-        problems.append(f"{len(receipts)} answers, {refused} refusals")
+        problems.append(f"{len(receipts)} answers, {refused} refusals, {[x for x in lines if x.startswith('status')]}")
+        problems += [json.dumps(a) for a in answers if "receipt" not in a and a.get("error", {}).get("code") != "budget"]
     if len(set(receipts)) != len(receipts) or set(receipts) != set(stored):
         problems.append("receipts and charges differ")
     if any(stored[a["receipt"]] != a["answer"] for a in answers if "receipt" in a):
