@@ -276,6 +276,12 @@ void ledger_close(struct ledger *l)
     mem_free(l->mem, l, sizeof *l);
 }
 
+void ledger_leave(struct ledger *l)
+{
+    leave_log(l->db);
+    ledger_close(l);
+}
+
 /* --- making one ----------------------------------------------------------- */
 
 /* The first event tells the terms. */

@@ -292,7 +292,7 @@ static enum status keep_apart(struct release *r, struct str *out,
                              .keep = kept,
                              .n_keep = n,
                              .detached = true};
-    ledger_close(r->ledger);
+    ledger_leave(r->ledger);
     r->ledger = NULL;
     return child_run(&r->p.arena, &l, keep, r, out, err);
 }
