@@ -55,6 +55,18 @@ static void free_portal(struct front_portal **p)
     *p = NULL;
 }
 
+/* One whose statement runs ends itself: the end of a transaction closes all
+ * portals, its own too. */
+static void end_portal(struct front_portal **p)
+{
+    if (!(*p)->running) {
+        free_portal(p);
+        return;
+    }
+    (*p)->ended = true;
+    *p = NULL;
+}
+
 void prepared_close(struct front *f, const char *name, bool all)
 {
     for (size_t i = 0; i < FRONT_NAMED_MOST; i++)
@@ -66,7 +78,7 @@ void portal_close(struct front *f, const char *name, bool all)
 {
     for (size_t i = 0; i < FRONT_NAMED_MOST; i++)
         if (f->portals[i] && (all || !strcmp(f->portals[i]->name, name)))
-            free_portal(&f->portals[i]);
+            end_portal(&f->portals[i]);
 }
 
 struct front_portal *portal_new(struct front *f, const char *name,
@@ -365,16 +377,19 @@ static bool execute(struct front *f, struct wire_in *in, struct problem *bad)
         return true;
     }
     f->whole = o->whole;
-    if (!o->ran && !run_statement(f, o->s, o->parameters, o->n_parameters,
-                                  &o->pool, &o->rows, bad))
-        return false;
-    /* the end of a transaction closes portals, this one too */
-    struct front_rows rows = o->rows;
-    bool gone = portal_find(f, name) != o;
-    if (gone || !rows.select) {
-        send_complete(f, &rows, 0);
-        return true;
+    o->running = true;
+    bool ok = o->ran || run_statement(f, o->s, o->parameters, o->n_parameters,
+                                      &o->pool, &o->rows, bad);
+    o->running = false;
+    bool ends = !ok || o->ended || !o->rows.select;
+    if (ok && ends)
+        send_complete(f, &o->rows, 0);
+    if (o->ended) {
+        f->whole = NULL;
+        free_portal(&o);
     }
+    if (ends)
+        return ok;
     o->ran = true;
     size_t left = o->rows.n_rows - o->at;
     size_t n = limit && limit < left ? limit : left;

@@ -145,7 +145,8 @@ struct front_portal {
     struct front_pool pool;
     struct front_rows rows;
     bool ran, cursor;
-    size_t at; /* rows sent */
+    bool running, ended; /* closed by what runs in it */
+    size_t at;           /* rows sent */
 };
 
 struct front_setting {
