@@ -369,6 +369,8 @@ static void new_verifier(struct auth *a, struct client *c, struct wire_in *in)
     const char *text = wire_get_text(in);
     const struct conf_person *p = conf_person(a->conf, c->user);
     bool ok = !in->bad && p && passwords_store(a->conf, p, text);
+    if (ok) /* whoever knew the old one is out of the console */
+        web_session_end_user(c->user);
     proc_log("password", "analyst", c->user, "stored", ok ? "yes" : "no", NULL);
     ipc_begin(&c->ipc, IPC_STORED);
     wire_put8(&c->ipc.out, ok);
@@ -583,6 +585,9 @@ static void reload(struct auth *a, struct wire_in *in)
     struct conf *c = conf_parse(a->conf->file, text, strlen(text), &bad);
     if (!c)
         return;
+    for (size_t i = 0; i < a->conf->n_people; i++)
+        if (!conf_person(c, a->conf->people[i].name))
+            web_session_end_user(a->conf->people[i].name);
     conf_free(a->conf);
     a->conf = c;
     hash_certificate(a);

@@ -3,6 +3,7 @@
 refused, headers, cookies, and that nobody sees what is another's."""
 import json
 import re
+import signal
 import socket
 import sys
 import threading
@@ -248,6 +249,33 @@ def guessing(s):
     check(c.get("me")[0] == 200, "later it works again")
 
 
+def reload(s):
+    with open(s.log, "rb") as f:
+        before = f.seek(0, 2)
+    s.process.send_signal(signal.SIGHUP)
+    s.wait_for("reload", before)
+
+
+def removed(s):
+    """Who is taken out of the file is out of the console, also when the name comes back."""
+    c, other = s.client("bob"), s.client("ann")
+    grant = s.analysts.pop("bob")
+    s.configure()
+    reload(s)
+    end = time.monotonic() + 20
+    while c.get("me")[0] != 401 and time.monotonic() < end:
+        time.sleep(0.1)
+    check(c.get("me")[0] == 401, "bob is out")
+    s.analysts["bob"] = grant
+    s.configure()
+    reload(s)
+    end = time.monotonic() + 20
+    while s.client().post("login", {"user": "bob", "password": PASSWORD})[0] != 200 and time.monotonic() < end:
+        time.sleep(0.1)
+    check(c.get("me")[0] == 401, "a session of before does not come back")
+    check(other.get("me")[0] == 200, "the others' sessions go on")
+
+
 def with_tls():
     with WebService(https=True) as s:
         a = s.client("ann")
@@ -267,7 +295,7 @@ def with_tls():
 def main():
     people = {"ann": "epsilon: 50", "bob": "epsilon: 1", "cat": "epsilon: 5", "tom": ("epsilon: 1", ", spend: off")}
     with WebService(analysts=people) as s:
-        for part in (files, sign_in, cross_site, asking, refusals, data, owners, scripts, at_once, rude, guessing):
+        for part in (files, sign_in, cross_site, asking, refusals, data, owners, scripts, at_once, rude, guessing, removed):
             part(s)
         with open(s.log, encoding="utf-8", errors="replace") as f:
             log = f.read()
