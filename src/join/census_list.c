@@ -66,7 +66,7 @@ static uint64_t place_of(const struct census_lister *l, const uint32_t *ids,
     for (h &= l->slots - 1; l->slot[h]; h = (h + 1) & (l->slots - 1)) {
         uint32_t set = l->slot[h] - 1;
         if (size_of(l, set) == n &&
-            !memcmp(l->ids.p + l->first.p[set], ids, n * sizeof *ids))
+            (!n || !memcmp(l->ids.p + l->first.p[set], ids, n * sizeof *ids)))
             break;
     }
     return h;
