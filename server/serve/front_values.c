@@ -59,11 +59,11 @@ static void clock_text(int64_t us, char *out, size_t size)
 static const char *timestamp_text(struct front_pool *pool, int64_t us)
 {
     char text[64], clock[32];
-    int64_t days = us / day_us - (us % day_us < 0);
-    const char *date = date_text(pool, days);
-    clock_text(us - days * day_us, clock, sizeof clock);
+    int64_t rest = us % day_us, before = rest < 0;
+    const char *date = date_text(pool, us / day_us - before);
     if (!date)
         return NULL;
+    clock_text(before ? rest + day_us : rest, clock, sizeof clock);
     snprintf(text, sizeof text, "%s %s", date, clock);
     return front_copy(pool, text, strlen(text));
 }
