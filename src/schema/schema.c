@@ -181,7 +181,7 @@ enum status table_add_whole(struct schema *s, size_t table, const uint32_t *x,
 
 bool degree_counts_rows(const struct degree *d)
 {
-    return d->y_is_all && (d->is_key || d->n_x == 0);
+    return d->y_is_all && (d->is_key || d->n_x == 0 || d->measured);
 }
 
 enum status schema_fix_arity(struct schema *s, size_t table, size_t n_cols,

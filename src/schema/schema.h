@@ -58,7 +58,7 @@ struct degree {
     bool y_is_all;     /* said of rows: y is every column, also of a table whose
                           columns are not known yet */
     bool is_key;       /* declared as a key: identifies rows, not only values */
-    bool measured;     /* read from a public table, not declared */
+    bool measured;     /* read from a public table, not declared; of rows */
     uint32_t *written; /* x in the order in which it was declared */
     bool orders_differ; /* declared twice, in different orders */
     struct str text;    /* as declared, for messages; may be empty */
