@@ -5,8 +5,8 @@
  * the former: O(rows) for each column, and exact.
  *
  * Whole rows: Y is all columns, of which only some may be loaded. Then every
- * row counts as its own value when the constraint is a key or a bound on the
- * rows (degree_counts_rows): that is what the analysis assumes of a bag.
+ * row counts as its own value when the constraint is a key, a bound on the rows
+ * or measured (degree_counts_rows): that is what the analysis assumes of a bag.
  *
  * NULL: a row with a NULL in X is not constrained, as in SQL's UNIQUE.
  */
@@ -170,6 +170,16 @@ static enum status check_bytes(const struct table *def,
                    PSTR(def->name));
 }
 
+static enum status check_degree(struct prepared *p, uint32_t table,
+                                const struct degree *d, const struct store *st,
+                                struct violations *out, struct err *err)
+{
+    struct check c = {p, table, &st->tables[table], d, degree_counts_rows(d)};
+    size_t had = out->list.n;
+    TRY(check_one(&c, out, err));
+    return out->list.n == had ? check_ghosts(&c, st, out, err) : OK;
+}
+
 static enum status check_table(struct prepared *p, uint32_t table,
                                const struct store *st, struct violations *out,
                                struct err *err)
@@ -178,14 +188,8 @@ static enum status check_table(struct prepared *p, uint32_t table,
     const struct table *def = &p->schema.tables.p[table];
     if (def->bytes_at_most)
         TRY(check_bytes(def, t, err));
-    for (size_t i = 0; i < def->degrees.n; i++) {
-        const struct degree *d = &def->degrees.p[i];
-        struct check c = {p, table, t, d, degree_counts_rows(d)};
-        size_t had = out->list.n;
-        TRY(check_one(&c, out, err));
-        if (out->list.n == had)
-            TRY(check_ghosts(&c, st, out, err));
-    }
+    for (size_t i = 0; i < def->degrees.n; i++)
+        TRY(check_degree(p, table, &def->degrees.p[i], st, out, err));
     return OK;
 }
 
@@ -196,6 +200,20 @@ enum status evaluate_constraints(struct prepared *p, const struct store *st,
         if (st->tables[i].loaded)
             TRY(check_table(p, (uint32_t)i, st, out, err));
     return OK;
+}
+
+enum status evaluate_measured(struct prepared *p, uint32_t table,
+                              const struct store *st, struct err *err)
+{
+    struct violations v = {0};
+    const struct table *t = &p->schema.tables.p[table];
+    for (size_t i = 0; i < t->degrees.n; i++)
+        if (t->degrees.p[i].measured)
+            TRY(check_degree(p, table, &t->degrees.p[i], st, &v, err));
+    return v.list.n
+               ? err_set(err, E_DATA, "public table \"%.*s\" grew meanwhile",
+                         PSTR(t->name))
+               : OK;
 }
 
 enum status evaluate_valid(struct prepared *p, struct evaluated *e,

@@ -209,6 +209,7 @@ enum status release_draw(struct release *r, struct err *err)
 {
     struct entropy *rng = NULL;
     TRY(evaluate_load(&r->p, &r->data, err));
+    TRY(evaluate_sizes(&r->p, &r->data, err));
     TRY(entropy_open(&rng, err));
     enum status st = draw_left(r, rng, err);
     entropy_close(rng);

@@ -154,6 +154,15 @@ struct violations {
 enum status evaluate_constraints(struct prepared *p, const struct store *st,
                                  struct violations *out,
                                  struct err *err) WARN_UNUSED;
+/* E_DATA if the table has outgrown what was measured on it (public_sizes.c);
+ * all columns that this speaks of are loaded. */
+enum status evaluate_measured(struct prepared *p, uint32_t table,
+                              const struct store *st,
+                              struct err *err) WARN_UNUSED;
+/* public_sizes.c: the same of all tables of the request, of a server: its
+ * transaction is not the one in which they were measured. */
+enum status evaluate_sizes(struct prepared *p, const struct evaluated *e,
+                           struct err *err) WARN_UNUSED;
 /* E_CONSTRAINT if one does not hold. */
 enum status evaluate_valid(struct prepared *p, struct evaluated *e,
                            struct err *err) WARN_UNUSED;

@@ -336,7 +336,9 @@ static enum status take_base(struct prepared *p, enum source_need need,
     p->rows_declared = base->rows_declared;
     if (need == SOURCE_REQUIRED)
         TRY(prepare_source(p, err));
-    return need == SOURCE_REQUIRED && !p->source ? no_source(err) : OK;
+    if (need == SOURCE_REQUIRED && !p->source)
+        return no_source(err);
+    return prepare_sizes_again(p, err);
 }
 
 static enum status read_visible(struct prepared *p, struct err *err)

@@ -102,6 +102,9 @@ enum status prepare_read_ddl(struct prepared *p, struct err *err) WARN_UNUSED;
 /* public_sizes.c: what public tables say of themselves. */
 enum status prepare_public_sizes(struct prepared *p,
                                  struct err *err) WARN_UNUSED;
+/* Of a server once more: they were measured when the data set was opened. */
+enum status prepare_sizes_again(struct prepared *p,
+                                struct err *err) WARN_UNUSED;
 /* Opens the source that was closed again: another process may have it. What
  * was prepared stays as it is. A source that was carried over is as it was. */
 enum status prepare_reopen(struct prepared *p, struct err *err) WARN_UNUSED;

@@ -5,14 +5,18 @@
  * of 13 rows is in at most 13 groups.
  *
  * PRIVACY: of tables that are declared public only, which neighbours have in
- * common, and only of files, SQLite and DuckDB, whose content is looked at as a
- * whole before any question: what was measured is part of what is checked there
- * (validity.c), so a file that changes in between is another content. All
- * columns are measured alike, whatever is asked.
+ * common, whatever is asked and all columns alike. What was measured must hold
+ * of the state that is counted. The content of files, SQLite and DuckDB is
+ * looked at as a whole before any question: it is part of what is checked there
+ * (validity.c), so a file that changes in between is another content. A server
+ * counts in another transaction than the one that was measured, so it is
+ * checked there again, before the draw (evaluate_sizes). Views, foreign tables
+ * and those under row security are not measured: what is seen of them can hang
+ * on other rows.
  */
 #include <stdlib.h>
 
-#include "release/prepare.h"
+#include "release/evaluate.h"
 #include "store/store.h"
 
 enum { MOST_ROWS = 20000, MOST_COLUMNS = 40 };
@@ -100,9 +104,19 @@ static enum status measure(struct prepared *p, size_t table, struct err *err)
     return s;
 }
 
+/* PRIVACY: statements of one transaction do not see one state of a cluster, so
+ * what it counts itself may be of another than what was measured. */
+static bool can_measure(const struct prepared *p)
+{
+    struct str engine = p->session->opt.engine;
+    bool itself = str_is(engine, "sql") || str_is(engine, "auto");
+    return source_is_repeatable(p->source) &&
+           !(itself && source_is_distributed(p->source));
+}
+
 enum status prepare_public_sizes(struct prepared *p, struct err *err)
 {
-    if (!p->source || p->declared_only || !source_is_repeatable(p->source))
+    if (!p->source || p->declared_only || !can_measure(p))
         return OK;
     for (size_t i = 0; i < p->schema.tables.n; i++) {
         const struct table *t = &p->schema.tables.p[i];
@@ -112,6 +126,67 @@ enum status prepare_public_sizes(struct prepared *p, struct err *err)
         TRY(source_is_small(p->source, i, MOST_ROWS, &small, err));
         if (small)
             TRY(measure(p, i, err));
+    }
+    return OK;
+}
+
+static void forget(struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->degrees.n; i++)
+        if (!t->degrees.p[i].measured)
+            t->degrees.p[n++] = t->degrees.p[i];
+    t->degrees.n = n;
+}
+
+enum status prepare_sizes_again(struct prepared *p, struct err *err)
+{
+    if (!source_is_server(p->source))
+        return OK;
+    for (size_t i = 0; i < p->schema.tables.n; i++)
+        forget(&p->schema.tables.p[i]);
+    return prepare_public_sizes(p, err);
+}
+
+/* --- in the transaction that counts --------------------------------------- */
+
+static bool is_measured(const struct table *t)
+{
+    for (size_t i = 0; i < t->degrees.n; i++)
+        if (t->degrees.p[i].measured)
+            return true;
+    return false;
+}
+
+/* The database counts: the public table is read in the same transaction. */
+static enum status still_holds(struct prepared *p, uint32_t table,
+                               struct err *err)
+{
+    struct store *st = NULL;
+    TRY(store_new(&p->session->mem, &p->schema, &st, err));
+    enum status s = source_load_whole(p->source, table, st, NULL, err);
+    if (s == OK)
+        s = evaluate_measured(p, table, st, err);
+    store_free(st);
+    return s;
+}
+
+enum status evaluate_sizes(struct prepared *p, const struct evaluated *e,
+                           struct err *err)
+{
+    const struct schema *s = &p->schema;
+    if (!source_is_server(p->source))
+        return OK;
+    for (uint32_t t = 0; t < s->tables.n; t++) {
+        bool used = false;
+        for (size_t i = 0; i < p->n_counts; i++)
+            used |= prepare_count_uses(&p->counts[i], t);
+        if (!is_measured(&s->tables.p[t]))
+            continue;
+        if (e->store && e->store->tables[t].loaded)
+            TRY(evaluate_measured(p, t, e->store, err));
+        else if (used || s->has_entities)
+            TRY(still_holds(p, t, err));
     }
     return OK;
 }

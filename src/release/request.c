@@ -78,6 +78,22 @@ static void print_sensitivity(struct sb *b, const struct priced *c)
     rat_print(b, x->smooth.error_epsilon);
 }
 
+/* What was measured on a public table that the question does not have changes
+ * nothing; on a server it changes often. */
+static void print_constraints(struct sb *b, const struct priced *c, uint32_t t)
+{
+    const struct schema *s = &c->q->p->schema;
+    const struct table *d = &s->tables.p[t];
+    bool counts = s->has_entities || prepare_count_uses(c->q, t) ||
+                  cq_atoms_of_table(c->q->normal, t);
+    for (size_t i = 0; i < d->degrees.n; i++) {
+        if (d->degrees.p[i].measured && !counts)
+            continue;
+        sb_cstr(b, "; ");
+        degree_print(b, d, &d->degrees.p[i]);
+    }
+}
+
 /* Everything that decides the law of the answer, so that a stored answer is
  * given again only for the very same question. */
 static struct str settings(const struct priced *c)
@@ -93,13 +109,8 @@ static struct str settings(const struct priced *c)
     }
     if (c->keys.found)
         print_found(&b, c);
-    for (size_t t = 0; t < p->schema.tables.n; t++) {
-        const struct table *d = &p->schema.tables.p[t];
-        for (size_t i = 0; i < d->degrees.n; i++) {
-            sb_cstr(&b, "; ");
-            degree_print(&b, d, &d->degrees.p[i]);
-        }
-    }
+    for (uint32_t t = 0; t < p->schema.tables.n; t++)
+        print_constraints(&b, c, t);
     sb_cstr(&b, "; ");
     cq_print(&b, c->q->normal);
     if (c->q->tree) /* the body alone is not the question */

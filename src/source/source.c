@@ -381,6 +381,8 @@ enum status source_is_small(struct source *src, size_t table, size_t rows,
     if (t->kind == SRC_FILE && !t->parquet && stat(t->path.p, &st) == 0 &&
         S_ISREG(st.st_mode))
         more = (uint64_t)st.st_size > rows * ROW_BYTES;
+    if (t->kind == SRC_PG)
+        TRY(pg_has_more(src, t, rows, &more, err));
     if (t->kind == SRC_DUCKDB) /* as its catalogue or the files' ends say */
         more = !(t->believed_rows > 0 && t->believed_rows <= (double)rows);
     *out = !more;

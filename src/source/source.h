@@ -105,7 +105,7 @@ void source_lock(const struct source *src, const struct cq *const *qs, size_t n,
                  struct sb *b);
 bool source_is_server(const struct source *src); /* src may be NULL */
 /* Has the table at most so many rows (of files: so many times 64 bytes)? Of
- * servers no: what is read of them now need not be what is read later. */
+ * foreign tables no: they are of no snapshot. */
 enum status source_is_small(struct source *src, size_t table, size_t rows,
                             bool *out, struct err *err) WARN_UNUSED;
 /* Can be read twice: no file of it is a pipe. */

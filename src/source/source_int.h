@@ -186,6 +186,10 @@ void pg_close(struct source *src);
 enum status pg_load(struct source *src, const struct src_table *t,
                     struct str where, bool plan_only, struct store_loader *l,
                     const struct progress *p, struct err *err) WARN_UNUSED;
+/* Has the table more rows than that? Foreign ones have: they are of no
+ * snapshot. */
+enum status pg_has_more(struct source *src, const struct src_table *t,
+                        size_t rows, bool *out, struct err *err) WARN_UNUSED;
 /* pg_filter.c: the condition that rows must meet to matter to one of the
  * queries (some may be NULL); empty: all rows. */
 enum status pg_filter(struct source *src, const struct src_table *t,

@@ -135,3 +135,29 @@ enum status pg_load(struct source *src, const struct src_table *t,
         stop_copy(src);
     return lost(s, err);
 }
+
+enum status pg_has_more(struct source *src, const struct src_table *t,
+                        size_t rows, bool *out, struct err *err)
+{
+    struct arena a;
+    struct sb b;
+    PGresult *res;
+    *out = true;
+    if (!t->is_lockable)
+        return OK;
+    arena_init(&a, src->mem);
+    sb_init(&b, &a);
+    sb_cstr(&b, "SELECT 1 FROM ");
+    sqlgen_ident(&b, t->namespace_);
+    sb_char(&b, '.');
+    sqlgen_ident(&b, t->name);
+    sb_printf(&b, " LIMIT 1 OFFSET %zu", rows);
+    enum status s = b.failed ? store_nomem(src->mem, err)
+                             : pg_query(src, b.p, NULL, &res, err);
+    if (s == OK) {
+        *out = PQntuples(res) > 0;
+        PQclear(res);
+    }
+    arena_fini(&a);
+    return s;
+}
