@@ -203,7 +203,10 @@ enum status db_begin(struct ledger *l, struct err *err)
     l->first_event = 0;
     enum status s =
         db_exec(l->db, "BEGIN IMMEDIATE", "could not lock the ledger", err);
-    return s == OK ? OK : db_end(l, s, err);
+    if (s != OK)
+        return db_end(l, s, err);
+    db_group_begin(l);
+    return OK;
 }
 
 enum status db_end(struct ledger *l, enum status s, struct err *err)
@@ -214,5 +217,6 @@ enum status db_end(struct ledger *l, enum status s, struct err *err)
         s = db_exec(l->db, "COMMIT", "could not write the ledger", err);
     if (s != OK && !sqlite3_get_autocommit(l->db))
         sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+    s = db_group_end(l, s, err);
     return s == OK && from ? anchor_append(l, from, err) : s;
 }

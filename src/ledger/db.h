@@ -25,9 +25,11 @@ struct ledger {
     char name[PATH_MAX];   /* of the file, its folder resolved */
     char anchor[PATH_MAX]; /* empty: none */
     bool read_only;
-    int holds;            /* NAME-holds, -1: not open (holder.c) */
-    uint64_t log;         /* inode of SQLite's log when it was opened */
-    uint64_t first_event; /* of the transaction that runs; 0: none yet */
+    int holds;                  /* NAME-holds, -1: not open (holder.c) */
+    uint64_t log;               /* inode of SQLite's log when it was opened */
+    uint64_t first_event;       /* of the transaction that runs; 0: none yet */
+    struct ledger_group *group; /* NULL: each COMMIT syncs by itself */
+    bool begun;                 /* the group counts the transaction */
 };
 
 enum { LEDGER_APPLICATION = 0x6470636c, LEDGER_FORMAT = 2 };
@@ -74,6 +76,17 @@ enum status db_read_rat(struct str s, mpq_t out, struct err *err) WARN_UNUSED;
  * the heads of its events in the anchor. */
 enum status db_begin(struct ledger *l, struct err *err) WARN_UNUSED;
 enum status db_end(struct ledger *l, enum status s, struct err *err);
+
+/* --- group.c: one sync for several -----------------------------------------
+ */
+
+/* `g` may be NULL. */
+enum status db_group_open(struct ledger *l, struct ledger_group *g,
+                          struct err *err) WARN_UNUSED;
+/* Within a transaction; behind its COMMIT or ROLLBACK: returns s, or why it is
+ * not durable. */
+void db_group_begin(struct ledger *l);
+enum status db_group_end(struct ledger *l, enum status s, struct err *err);
 
 /* --- file.c: names, and opening for adopt.c --------------------------------
  */

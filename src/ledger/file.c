@@ -198,6 +198,8 @@ enum status ledger_file_open(struct mem *m, const char *path,
                       : open_db(l->name, SQLITE_OPEN_READWRITE, &l->db, err);
     if (s == OK)
         s = read_format(l->db, path, out_format, err);
+    if (s == OK)
+        s = db_group_open(l, access ? access->group : NULL, err);
     if (s != OK) {
         ledger_close(l);
         return s;

@@ -130,7 +130,15 @@ struct ledger_access {
     bool read_only;     /* show, history: changes nothing, needs no right to */
     const char *anchor; /* owner's file of heads; NULL: none */
     bool busy;          /* others come and go: leave SQLite's log where it is */
+    struct ledger_group *group; /* whose syncs it shares; NULL: nobody's */
 };
+/* Memory that processes share which are forked afterwards. NULL: there is none,
+ * and each syncs for itself. */
+struct ledger_group *ledger_group_new(void);
+void ledger_group_free(struct ledger_group *g); /* here only; NULL allowed */
+/* Before something is shown that was read: a member of a group sees others'
+ * changes before they are on the disk. E_LEDGER_IO. */
+enum status ledger_settle(struct ledger *l, struct err *err) WARN_UNUSED;
 /* E_LEDGER if it is missing, a link, writable by others, somebody else's, of
  * another format or not a ledger; E_MOVED for a copy, E_ROLLBACK if the anchor
  * has seen more; nothing is changed then. Otherwise locks what a process that

@@ -92,5 +92,5 @@ enum status ledger_state(struct ledger *l, struct arena *a, struct str dataset,
     enum status s =
         row ? read_state(st, a, out, err) : account_missing(dataset, err);
     db_done(l, st);
-    return s;
+    return s == OK ? ledger_settle(l, err) : s; /* the head may be noted */
 }

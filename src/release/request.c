@@ -175,7 +175,8 @@ static enum status take_ledger(struct release *r, struct err *err)
     struct kept_ledger *k = r->session->kept;
     const char *path = r->session->opt.ledger.p;
     struct ledger_access access = {.anchor = r->session->opt.anchor.p,
-                                   .busy = r->session->detached};
+                                   .busy = r->session->detached,
+                                   .group = k ? k->group : NULL};
     struct err why;
     if (k && k->ledger) {
         r->ledger = k->ledger;
@@ -346,6 +347,8 @@ static enum status stored_answer(struct release *r, struct released *x,
                     &found, err));
     if (!found.answer.p)
         return OK;
+    /* PRIVACY: what is repeated is on the disk, like what is given first */
+    TRY(ledger_settle(r->ledger, err));
     TRY(answer_read(&r->p.arena, found.answer, &x->answer, err));
     TRY(release_fits(x, err));
     x->answer.receipt = found.receipt;

@@ -53,7 +53,8 @@ struct ledger;
 /* A ledger between two questions of one process. */
 struct kept_ledger {
     struct mem mem;
-    struct ledger *ledger; /* NULL: none, or it is in use */
+    struct ledger_group *group; /* who share their syncs; NULL: nobody */
+    struct ledger *ledger;      /* NULL: none, or it is in use */
 };
 
 /*

@@ -111,6 +111,7 @@ enum status steward_start(const struct prepared *base, int *out,
     st->base = base;
     st->known = validity_known_new();
     mem_init(&st->kept.mem, 0);
+    st->kept.group = ledger_group_new();
     struct post_server s = {.name = "dpcount-steward",
                             .ctx = st,
                             .prepare = keep_engine,
@@ -121,7 +122,8 @@ enum status steward_start(const struct prepared *base, int *out,
                             .staying = STAYING,
                             .answers = ANSWERS};
     enum status r = post_start(&s, out, err);
-    validity_known_free(st->known); /* the steward has it */
+    validity_known_free(st->known); /* the steward has them */
+    ledger_group_free(st->kept.group);
     return r;
 }
 

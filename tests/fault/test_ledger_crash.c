@@ -33,6 +33,7 @@ struct progress_seen {
 };
 
 static struct progress_seen *seen;
+static bool grouped; /* as a member of a group that shares its syncs */
 static char dir[SCRATCH_PATH], path[80];
 static struct mem mem;
 
@@ -81,7 +82,9 @@ static void child(enum crash_mode mode, long at)
     arena_init(&a, &mem);
     price_init(&p);
     mpq_set_ui(p.epsilon, 1, COUNTS);
-    if (kit_open(&mem, path, &l, &err) != OK) {
+    const struct ledger_access access = {.group = grouped ? ledger_group_new()
+                                                          : NULL};
+    if (ledger_open(&mem, path, &access, &l, &err) != OK) {
         seen->failed++;
         seen->changes = crash_vfs_changes();
         _exit(0);
@@ -241,6 +244,15 @@ static void nothing_fails(void **state)
     assert_int_equal(seen->failed, 0);
 }
 
+static void in_a_group(void **state)
+{
+    grouped = true;
+    nothing_fails(state);
+    for (int mode = CRASH_KILL; mode <= FAIL_ONCE; mode++)
+        every_point((enum crash_mode)mode);
+    grouped = false;
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -269,6 +281,7 @@ int main(void)
         cmocka_unit_test(disk_full_from_every_change),
         cmocka_unit_test(sync_fails_from_every_change),
         cmocka_unit_test(one_error_at_every_change),
+        cmocka_unit_test(in_a_group),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
