@@ -127,15 +127,66 @@ static struct int_span int_span(const struct store_column *c, size_t n_rows)
 
 enum { UNSEEN, PASSES, FAILS };
 
-static enum status ask_row(struct row_env *env, const struct expr *e, size_t r,
-                           struct arena *scratch, uint8_t *pass,
-                           struct err *err)
+static enum status ask_value(struct row_env *env, const struct expr *e,
+                             struct value x, struct arena *scratch,
+                             uint8_t *pass, struct err *err)
 {
     struct value out = {0};
-    env_row(env, r);
+    env->vals[vset_min(env->vars)] = x;
     TRY(expr_eval(scratch, e, env->vals, &out, err));
     *pass = !out.is_null && out.i == 1 ? PASSES : FAILS;
     return OK;
+}
+
+/* Few numbers: each is asked, whether it occurs or not, and then no row has to
+ * be looked at twice. */
+static enum status ask_ints(struct row_env *env, const struct expr *e,
+                            struct int_span span, uint8_t *pass,
+                            struct err *err)
+{
+    struct value x = {.type = env->cols[vset_min(env->vars)]->type};
+    struct arena scratch;
+    arena_init(&scratch, env->j->mem);
+    enum status s =
+        ask_value(env, e, value_null(), &scratch, &pass[span.n], err);
+    for (size_t i = 0; i < span.n && s == OK; i++) {
+        x.i = (int64_t)((uint64_t)span.least + i);
+        s = ask_value(env, e, x, &scratch, &pass[i], err);
+        if (s == OK)
+            s = env_rest(env, &scratch, i + 1, err);
+    }
+    arena_fini(&scratch);
+    return s;
+}
+
+/* Which place of `pass` is that of a row; the last one: NULL. */
+static size_t place_of(const struct store_column *c, struct int_span span,
+                       size_t row)
+{
+    return column_is_null(c, row)
+               ? span.n
+               : (size_t)((uint64_t)column_int(c, row) - (uint64_t)span.least);
+}
+
+/* Many numbers: those that occur are asked. */
+static enum status ask_seen(struct row_env *env, const struct expr *e,
+                            struct int_span span, size_t n_rows,
+                            const uint8_t *keep, uint8_t *pass, struct err *err)
+{
+    const struct store_column *c = env->cols[vset_min(env->vars)];
+    struct arena scratch;
+    enum status s = OK;
+    arena_init(&scratch, env->j->mem);
+    for (size_t r = 0, n = 0; r < n_rows && s == OK; r++) {
+        uint8_t *p = &pass[place_of(c, span, r)];
+        if (!keep[r] || *p != UNSEEN)
+            continue;
+        s = ask_value(env, e, column_value(c, r), &scratch, p, err);
+        if (s == OK)
+            s = env_rest(env, &scratch, ++n, err);
+    }
+    arena_fini(&scratch);
+    return s;
 }
 
 /* An expression over one column of whole numbers is asked once per number. */
@@ -145,24 +196,14 @@ static enum status filter_ints(struct row_env *env, const struct expr *e,
 {
     const struct store_column *c = env->cols[vset_min(env->vars)];
     struct mem *m = env->j->mem;
-    uint8_t *pass = mem_alloc(m, span.n + 1); /* the last one: NULL */
-    struct arena scratch;
-    enum status s = pass ? OK : err_nomem(err);
-    arena_init(&scratch, m);
-    for (size_t r = 0, n = 0; r < n_rows && s == OK; r++) {
-        if (!keep[r])
-            continue;
-        uint8_t *p = &pass[column_is_null(c, r) ? span.n
-                                                : (uint64_t)column_int(c, r) -
-                                                      (uint64_t)span.least];
-        if (*p == UNSEEN) {
-            s = ask_row(env, e, r, &scratch, p, err);
-            if (s == OK)
-                s = env_rest(env, &scratch, ++n, err);
-        }
-        keep[r] = *p == PASSES;
-    }
-    arena_fini(&scratch);
+    uint8_t *pass = mem_alloc(m, span.n + 1);
+    if (!pass)
+        return err_nomem(err);
+    enum status s = span.n <= n_rows / 16
+                        ? ask_ints(env, e, span, pass, err)
+                        : ask_seen(env, e, span, n_rows, keep, pass, err);
+    for (size_t r = 0; s == OK && r < n_rows; r++)
+        keep[r] &= pass[place_of(c, span, r)] == PASSES;
     mem_free(m, pass, span.n + 1);
     return s;
 }

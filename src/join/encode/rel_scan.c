@@ -4,34 +4,48 @@
  * no two of them are one result: the outputs hold a row id, or a column that is
  * seen to have no value twice. Everything else is passed on.
  *
- * Cost: O(rows) for each column that is compared, and a bit for each value
- * between the least and the largest of the column that must be distinct.
+ * Rows are filtered a block at a time, so that what passed stays in the cache
+ * and takes no pages; all at once where a predicate or the test for values that
+ * come twice wants to see all that passed.
+ *
+ * Cost: O(rows) for each column that is compared; a column that does not rise
+ * takes a bit for each value between its least and its largest.
  */
 #include "join/encode/domain.h"
 
 #include <string.h>
 
+/* Comparisons of a column with a constant; EQ: the constant stands in the
+ * atom; NOT_NULL: with nothing. */
+enum { SCAN_EQ = CMP_LE + 1, SCAN_NOT_NULL };
+struct scan_test {
+    const struct store_column *c;
+    int op;
+    bool left; /* the constant is */
+    const struct value *v;
+    uint8_t *hit; /* by code, where the column has codes */
+};
+
 struct row_scan {
     struct join *j;
     const struct atom *at;
     const struct store_table *t;
-    uint32_t n;
-    uint8_t *keep; /* by row: it has passed so far */
+    struct scan_test *tests;
+    size_t n_tests;
+    uint32_t n, block; /* rows; of them at a time */
+    uint8_t *keep;     /* by row of the block: it has passed so far */
+};
+
+/* Rows of a block. */
+struct scan_part {
+    uint32_t from, n;
+    uint8_t *keep;
 };
 
 /* The least and the largest number that pass, or all but one. */
 struct scan_range {
     int64_t lo, hi;
     bool none, but; /* nothing passes; all but lo do */
-};
-
-/* Comparisons of a column with a constant; EQ: the constant stands in the
- * atom. */
-enum { SCAN_EQ = CMP_LE + 1 };
-struct scan_test {
-    int op;
-    bool left; /* the constant is */
-    const struct value *v;
 };
 
 static const struct store_column *column_of(const struct row_scan *s,
@@ -73,10 +87,10 @@ static bool suits(const struct row_scan *s)
 
 /* --- the filter --------------------------------------------------------- */
 
-static void drop_nulls(struct row_scan *s, const struct store_column *c)
+static void drop_nulls(struct scan_part p, const struct store_column *c)
 {
-    for (uint32_t r = 0; c->nulls && r < s->n; r++)
-        s->keep[r] &= !column_is_null(c, r);
+    for (uint32_t r = 0; c->nulls && r < p.n; r++)
+        p.keep[r] &= !column_is_null(c, p.from + r);
 }
 
 static struct scan_range range_of(const struct scan_test *t)
@@ -102,7 +116,7 @@ static int32_t narrow(int64_t x)
     return (int32_t)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x);
 }
 
-static void keep_range32(uint8_t *keep, const int32_t *v, uint32_t n,
+static void keep_range32(uint8_t *restrict keep, const int32_t *v, uint32_t n,
                          struct scan_range x)
 {
     int32_t lo = narrow(x.lo), hi = narrow(x.hi);
@@ -111,7 +125,7 @@ static void keep_range32(uint8_t *keep, const int32_t *v, uint32_t n,
         keep[r] &= (uint8_t)((any & (v[r] >= lo) & (v[r] <= hi)) ^ but);
 }
 
-static void keep_range64(uint8_t *keep, const int64_t *v, uint32_t n,
+static void keep_range64(uint8_t *restrict keep, const int64_t *v, uint32_t n,
                          struct scan_range x)
 {
     uint8_t but = x.but;
@@ -119,15 +133,15 @@ static void keep_range64(uint8_t *keep, const int64_t *v, uint32_t n,
         keep[r] &= (uint8_t)(((v[r] >= x.lo) & (v[r] <= x.hi)) ^ but);
 }
 
-static void keep_range(struct row_scan *s, const struct store_column *c,
+static void keep_range(struct scan_part p, const struct store_column *c,
                        struct scan_range x)
 {
     if (x.none)
-        memset(s->keep, 0, s->n);
+        memset(p.keep, 0, p.n);
     else if (c->i32)
-        keep_range32(s->keep, c->i32, s->n, x);
+        keep_range32(p.keep, c->i32 + p.from, p.n, x);
     else
-        keep_range64(s->keep, c->i64, s->n, x);
+        keep_range64(p.keep, c->i64 + p.from, p.n, x);
 }
 
 /* As ids of a domain compare, without the domain. */
@@ -139,66 +153,101 @@ static bool passes(const struct scan_test *t, const struct value *x)
     return t->op == CMP_NE ? c != 0 : t->op == CMP_LT ? c < 0 : c <= 0;
 }
 
-static enum status keep_codes(struct row_scan *s, const struct store_column *c,
-                              const struct scan_test *t, struct err *err)
+static void keep_codes(struct scan_part p, const struct scan_test *t)
 {
-    struct mem *m = s->j->mem;
-    uint8_t *hit = mem_alloc(m, c->n_dict + 1);
-    if (!hit)
-        return err_nomem(err);
-    for (size_t i = 0; i < c->n_dict; i++) {
-        struct value x = column_dict_value(c, i);
-        hit[i] = passes(t, &x);
-    }
-    for (uint32_t r = 0; r < s->n; r++)
-        if (s->keep[r])
-            s->keep[r] = hit[c->code[r]];
-    mem_free(m, hit, c->n_dict + 1);
-    return OK;
+    const uint32_t *code = t->c->code + p.from;
+    for (uint32_t r = 0; r < p.n; r++)
+        if (p.keep[r])
+            p.keep[r] = t->hit[code[r]];
 }
 
-static enum status keep_test(struct row_scan *s, const struct store_column *c,
-                             const struct scan_test *t, struct err *err)
+static void keep_values(struct scan_part p, const struct scan_test *t)
 {
-    drop_nulls(s, c);
-    if (t->v->is_null) {
-        memset(s->keep, 0, s->n);
-        return OK;
-    }
-    if (c->code)
-        return keep_codes(s, c, t, err);
-    if (column_has_ints(c) && c->type == t->v->type) {
-        keep_range(s, c, range_of(t));
-        return OK;
-    }
-    for (uint32_t r = 0; r < s->n; r++)
-        if (s->keep[r]) {
-            struct value x = column_value(c, r);
-            s->keep[r] = passes(t, &x);
+    for (uint32_t r = 0; r < p.n; r++)
+        if (p.keep[r]) {
+            struct value x = column_value(t->c, p.from + r);
+            p.keep[r] = passes(t, &x);
         }
+}
+
+static void keep_test(struct scan_part p, const struct scan_test *t)
+{
+    drop_nulls(p, t->c);
+    if (t->op == SCAN_NOT_NULL)
+        return;
+    if (t->v->is_null)
+        memset(p.keep, 0, p.n);
+    else if (t->c->code)
+        keep_codes(p, t);
+    else if (column_has_ints(t->c) && t->c->type == t->v->type)
+        keep_range(p, t->c, range_of(t));
+    else
+        keep_values(p, t);
+}
+
+/* The rows of the block at `from` that pass; how many. */
+static uint32_t filter(const struct row_scan *s, uint32_t from)
+{
+    uint32_t n = s->n - from < s->block ? s->n - from : s->block, k = 0;
+    struct scan_part p = {from, n, s->keep};
+    memset(s->keep, 1, n);
+    for (size_t i = 0; i < s->n_tests; i++)
+        keep_test(p, &s->tests[i]);
+    for (uint32_t r = 0; r < n; r++)
+        k += s->keep[r];
+    return k;
+}
+
+/* --- what it tests ------------------------------------------------------ */
+
+/* A dictionary is asked once. */
+static enum status add_test(struct row_scan *s, struct scan_test t,
+                            struct err *err)
+{
+    if (t.c->code && t.op != SCAN_NOT_NULL && !t.v->is_null) {
+        t.hit = mem_alloc(s->j->mem, t.c->n_dict + 1);
+        if (!t.hit)
+            return err_nomem(err);
+        for (size_t i = 0; i < t.c->n_dict; i++) {
+            struct value x = column_dict_value(t.c, i);
+            t.hit[i] = passes(&t, &x);
+        }
+    }
+    s->tests[s->n_tests++] = t;
     return OK;
 }
 
-static enum status filter(struct row_scan *s, struct err *err)
+static enum status add_arguments(struct row_scan *s, struct err *err)
 {
     const struct cq *q = s->j->q;
-    memset(s->keep, 1, s->n);
     for (uint32_t k = 0; k < s->at->n_args; k++) {
         struct term t = s->at->args[k];
-        struct scan_test eq = {SCAN_EQ, false, &q->consts[t.id]};
+        const struct store_column *c = &s->t->cols[k];
         if (t.kind == TERM_CONST)
-            TRY(keep_test(s, &s->t->cols[k], &eq, err));
+            TRY(add_test(s,
+                         (struct scan_test){
+                             .c = c, .op = SCAN_EQ, .v = &q->consts[t.id]},
+                         err));
         if (t.kind == TERM_VAR && q->vars[t.id].nonnull)
-            drop_nulls(s, &s->t->cols[k]);
+            TRY(add_test(s, (struct scan_test){.c = c, .op = SCAN_NOT_NULL},
+                         err));
     }
+    return OK;
+}
+
+static enum status add_tests(struct row_scan *s, struct err *err)
+{
+    const struct cq *q = s->j->q;
+    TRY(add_arguments(s, err));
     for (uint32_t i = 0; i < q->n_cmps; i++) {
         const struct cmp *c = &q->cmps[i];
         bool left = c->l.kind == TERM_CONST;
-        struct scan_test t = {(int)c->op, left,
-                              &q->consts[left ? c->l.id : c->r.id]};
-        TRY(keep_test(s, column_of(s, left ? c->r.id : c->l.id), &t, err));
+        struct scan_test t = {column_of(s, left ? c->r.id : c->l.id),
+                              (int)c->op, left,
+                              &q->consts[left ? c->l.id : c->r.id], NULL};
+        TRY(add_test(s, t, err));
     }
-    return pred_filter(s->j, 0, s->keep, err);
+    return OK;
 }
 
 /* --- no two rows are one result ----------------------------------------- */
@@ -245,7 +294,8 @@ static uint64_t see(uint64_t *seen, uint64_t at, uint8_t kept)
     return twice;
 }
 
-enum { BETWEEN = 4096 }; /* rows: then it is asked whether one came twice */
+/* Rows between two questions whether one came twice; of a block. */
+enum { BETWEEN = 4096, BLOCK = 16384 };
 
 static bool none_twice(const struct row_scan *s, const struct store_column *c,
                        uint64_t least, uint64_t *seen)
@@ -287,10 +337,38 @@ static enum status see_distinct(const struct row_scan *s,
     return OK;
 }
 
-static enum status all_differ(const struct row_scan *s, vset outs, bool *out,
-                              struct err *err)
+/* A column that rises has no value twice: what a key in the order of a file
+ * looks like. The cell of a NULL is 0. */
+static bool rises(const struct store_column *c, uint32_t n)
 {
-    *out = s->at->rowid >= 0 && vset_has(outs, (unsigned)s->at->rowid);
+    uint32_t bad = 0;
+    for (uint32_t r = 1; !bad && r < n;) {
+        uint32_t end = n - r > BETWEEN ? r + BETWEEN : n;
+        if (c->i32)
+            for (; r < end; r++)
+                bad |= c->i32[r - 1] >= c->i32[r];
+        else
+            for (; r < end; r++)
+                bad |= c->i64[r - 1] >= c->i64[r];
+    }
+    return !bad;
+}
+
+/* Is each row a result of its own, whichever pass? */
+static bool rows_differ(const struct row_scan *s, vset outs)
+{
+    bool yes = s->at->rowid >= 0 && vset_has(outs, (unsigned)s->at->rowid);
+    VSET_EACH (v, outs) {
+        const struct store_column *c = yes ? NULL : column_of(s, v);
+        yes = yes || (c && !c->nulls && column_has_ints(c) && rises(c, s->n));
+    }
+    return yes;
+}
+
+/* Is each row that passed? */
+static enum status passed_differ(const struct row_scan *s, vset outs, bool *out,
+                                 struct err *err)
+{
     VSET_EACH (v, outs) {
         const struct store_column *c = *out ? NULL : column_of(s, v);
         if (c)
@@ -299,20 +377,58 @@ static enum status all_differ(const struct row_scan *s, vset outs, bool *out,
     return OK;
 }
 
+/* --- the count ---------------------------------------------------------- */
+
+/* The whole table at once: its rows that pass, by predicates too. */
+static enum status count_at_once(struct row_scan *s, vset outs, bool *differ,
+                                 u128 *out, struct err *err)
+{
+    uint32_t k = 0;
+    filter(s, 0);
+    TRY(pred_filter(s->j, 0, s->keep, err));
+    TRY(passed_differ(s, outs, differ, err));
+    for (uint32_t r = 0; r < s->n; r++)
+        k += s->keep[r];
+    *out = k;
+    return OK;
+}
+
 /* The number of rows kept. PASS where rows could be equal in `outs`: then they
  * must be told apart, which a scan does not. */
 static enum status count(struct row_scan *s, vset outs, u128 *out,
                          enum outcome *what, struct err *err)
 {
-    bool differ = false;
-    uint32_t k = 0;
-    TRY(filter(s, err));
-    TRY(all_differ(s, outs, &differ, err));
-    for (uint32_t r = 0; r < s->n; r++)
-        k += s->keep[r];
-    *out = k;
+    bool differ = rows_differ(s, outs), whole = !differ || s->j->q->n_preds;
+    s->block = whole ? s->n : BLOCK;
+    size_t bytes = (size_t)s->block + 1;
+    enum status st = OK;
+    if (!(s->keep = mem_alloc(s->j->mem, bytes)))
+        return err_nomem(err);
+    *out = 0;
+    if (whole)
+        st = count_at_once(s, outs, &differ, out, err);
+    for (uint32_t r = 0; !whole && r < s->n; r += BLOCK)
+        *out += filter(s, r);
     *what = differ ? SOLVED : PASS;
-    return OK;
+    mem_free(s->j->mem, s->keep, bytes);
+    return st;
+}
+
+static enum status scan(struct row_scan *s, vset outs, u128 *out,
+                        enum outcome *what, struct err *err)
+{
+    struct mem *m = s->j->mem;
+    size_t most = s->at->n_args + s->j->q->n_cmps + 1;
+    if (!(s->tests = mem_alloc(m, most * sizeof *s->tests)))
+        return err_nomem(err);
+    enum status st = add_tests(s, err);
+    if (st == OK)
+        st = count(s, outs, out, what, err);
+    for (size_t i = 0; i < s->n_tests; i++)
+        if (s->tests[i].hit)
+            mem_free(m, s->tests[i].hit, s->tests[i].c->n_dict + 1);
+    mem_free(m, s->tests, most * sizeof *s->tests);
+    return st;
 }
 
 enum status rel_scan(struct join *j, vset outs, u128 *out, enum outcome *what,
@@ -326,10 +442,5 @@ enum status rel_scan(struct join *j, vset outs, u128 *out, enum outcome *what,
     if (join_cancelled(j))
         return err_set(err, E_CANCELLED, "cancelled");
     s.n = (uint32_t)s.t->n_rows;
-    s.keep = mem_alloc(j->mem, (size_t)s.n + 1);
-    if (!s.keep)
-        return err_nomem(err);
-    enum status st = count(&s, outs, out, what, err);
-    mem_free(j->mem, s.keep, (size_t)s.n + 1);
-    return st;
+    return scan(&s, outs, out, what, err);
 }
