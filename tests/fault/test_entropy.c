@@ -25,8 +25,7 @@ static int calls;
 
 /* The library's calls of mmap come here (--wrap, tests/CMakeLists.txt). */
 static bool no_memory;
-void *__real_mmap(void *, size_t, int, int, int, off_t);
-void *__wrap_mmap(void *, size_t, int, int, int, off_t);
+__typeof__(mmap) __real_mmap, __wrap_mmap;
 
 void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at)
 {

@@ -29,8 +29,7 @@ static char dir[SCRATCH_PATH], path[96], table[128];
 static int lie_status;         /* of the draw; 0: none */
 static const char *lie_answer; /* in place of each answer; NULL: none */
 
-enum status __real_release_draw(struct release *r, struct err *err);
-enum status __wrap_release_draw(struct release *r, struct err *err);
+__typeof__(release_draw) __real_release_draw, __wrap_release_draw;
 enum status __wrap_release_draw(struct release *r, struct err *err)
 {
     if (!lie_status)
@@ -40,10 +39,7 @@ enum status __wrap_release_draw(struct release *r, struct err *err)
     return (enum status)lie_status;
 }
 
-enum status __real_answer_write(struct arena *a, const struct answer *x,
-                                struct str *out, struct err *err);
-enum status __wrap_answer_write(struct arena *a, const struct answer *x,
-                                struct str *out, struct err *err);
+__typeof__(answer_write) __real_answer_write, __wrap_answer_write;
 enum status __wrap_answer_write(struct arena *a, const struct answer *x,
                                 struct str *out, struct err *err)
 {

@@ -4,12 +4,7 @@
  */
 #include "entity/score.h"
 
-enum status __real_entity_scores(struct pack *p, unsigned owners,
-                                 const struct score_grid *g, mpq_t *out,
-                                 struct err *err);
-enum status __wrap_entity_scores(struct pack *p, unsigned owners,
-                                 const struct score_grid *g, mpq_t *out,
-                                 struct err *err);
+__typeof__(entity_scores) __real_entity_scores, __wrap_entity_scores;
 
 enum status __wrap_entity_scores(struct pack *p, unsigned owners,
                                  const struct score_grid *g, mpq_t *out,

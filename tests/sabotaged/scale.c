@@ -4,14 +4,8 @@
  */
 #include "noise/noise.h"
 
-enum status __real_noise_calibrate_global(const struct guarantee *g,
-                                          enum noise_kind kind, mpz_srcptr l1,
-                                          mpz_srcptr l2_squared,
-                                          struct noise *out, struct err *err);
-enum status __wrap_noise_calibrate_global(const struct guarantee *g,
-                                          enum noise_kind kind, mpz_srcptr l1,
-                                          mpz_srcptr l2_squared,
-                                          struct noise *out, struct err *err);
+__typeof__(noise_calibrate_global) __real_noise_calibrate_global,
+    __wrap_noise_calibrate_global;
 
 enum status __wrap_noise_calibrate_global(const struct guarantee *g,
                                           enum noise_kind kind, mpz_srcptr l1,

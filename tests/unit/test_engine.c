@@ -36,12 +36,7 @@ struct shared {
 static struct shared *seen;
 static char dir[SCRATCH_PATH];
 
-enum status __real_source_load(struct source *src, const struct cq *q,
-                               struct store *st, const struct progress *p,
-                               struct err *err);
-enum status __wrap_source_load(struct source *src, const struct cq *q,
-                               struct store *st, const struct progress *p,
-                               struct err *err);
+__typeof__(source_load) __real_source_load, __wrap_source_load;
 enum status __wrap_source_load(struct source *src, const struct cq *q,
                                struct store *st, const struct progress *p,
                                struct err *err)
@@ -53,14 +48,7 @@ enum status __wrap_source_load(struct source *src, const struct cq *q,
     return __real_source_load(src, q, st, p, err);
 }
 
-enum status __real_source_load_for(struct source *src, const struct cq *columns,
-                                   const struct cq *const *rows, size_t n_rows,
-                                   struct store *st, const struct progress *p,
-                                   struct err *err);
-enum status __wrap_source_load_for(struct source *src, const struct cq *columns,
-                                   const struct cq *const *rows, size_t n_rows,
-                                   struct store *st, const struct progress *p,
-                                   struct err *err);
+__typeof__(source_load_for) __real_source_load_for, __wrap_source_load_for;
 enum status __wrap_source_load_for(struct source *src, const struct cq *columns,
                                    const struct cq *const *rows, size_t n_rows,
                                    struct store *st, const struct progress *p,
@@ -71,8 +59,7 @@ enum status __wrap_source_load_for(struct source *src, const struct cq *columns,
 }
 
 /* The keeper writes the law, the worker makes it again. */
-struct str __real_release_law(const struct priced *c);
-struct str __wrap_release_law(const struct priced *c);
+__typeof__(release_law) __real_release_law, __wrap_release_law;
 struct str __wrap_release_law(const struct priced *c)
 {
     struct str law = __real_release_law(c);

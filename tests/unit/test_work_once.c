@@ -22,11 +22,11 @@
 #include "sens/state.h"
 #include "sql/sql.h"
 
-/* Counts the calls of a function and makes them. */
+/* Counts the calls of a function and makes them. Its type is the function's
+ * own, so that other parameters there do not compile here. */
 #define COUNTED(name, params, args)                                            \
     static int *calls_##name;                                                  \
-    enum status __real_##name params;                                          \
-    enum status __wrap_##name params;                                          \
+    __typeof__(name) __real_##name, __wrap_##name;                             \
     enum status __wrap_##name params                                           \
     {                                                                          \
         ++*calls_##name;                                                       \
@@ -78,12 +78,7 @@ static void note_process(void)
     here.process = getpid();
 }
 
-enum status __real_sens_plan_new(struct arena *a, const struct cq *q,
-                                 bool filters_exact, struct sens_plan **out,
-                                 struct err *err);
-enum status __wrap_sens_plan_new(struct arena *a, const struct cq *q,
-                                 bool filters_exact, struct sens_plan **out,
-                                 struct err *err);
+__typeof__(sens_plan_new) __real_sens_plan_new, __wrap_sens_plan_new;
 enum status __wrap_sens_plan_new(struct arena *a, const struct cq *q,
                                  bool filters_exact, struct sens_plan **out,
                                  struct err *err)
@@ -93,12 +88,7 @@ enum status __wrap_sens_plan_new(struct arena *a, const struct cq *q,
     return __real_sens_plan_new(a, q, filters_exact, out, err);
 }
 
-enum status __real_sens_state_fill(struct sens_state *s,
-                                   const struct sens_counter *counter,
-                                   struct err *err);
-enum status __wrap_sens_state_fill(struct sens_state *s,
-                                   const struct sens_counter *counter,
-                                   struct err *err);
+__typeof__(sens_state_fill) __real_sens_state_fill, __wrap_sens_state_fill;
 enum status __wrap_sens_state_fill(struct sens_state *s,
                                    const struct sens_counter *counter,
                                    struct err *err)
@@ -111,9 +101,9 @@ enum status __wrap_sens_state_fill(struct sens_state *s,
 }
 
 COUNTED(bound_advise,
-        (struct arena * a, const struct upper *up, struct work *work,
-         struct bound *out, struct err *err),
-        (a, up, work, out, err))
+        (struct arena * a, const struct advised *parts, size_t n, bool both,
+         u128 now, struct work *work, struct bound *out, struct err *err),
+        (a, parts, n, both, now, work, out, err))
 COUNTED(bound_explain,
         (struct arena * a, const struct upper *up, struct bound *out,
          struct err *err),
