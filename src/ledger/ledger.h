@@ -265,6 +265,8 @@ struct ledger_seal {
     struct str fingerprint; /* of ledger_fingerprint; never shown */
     struct str constraints; /* SHA-256 of the canonical list that was checked */
     struct str copy;        /* file of seal --out; empty: none */
+    struct str cells;       /* ledger_fingerprint of the rows as read, the same
+                               for a copy; empty: implicit, or not known */
     bool explicit_, valid;
     struct str at; /* out: UTC */
 };
@@ -275,7 +277,8 @@ enum status ledger_fingerprint(struct ledger *l, const void *hash, size_t n,
                                char out[SHA256_HEX],
                                struct err *err) WARN_UNUSED;
 /* E_VALUE if the data set has this version with other content: a version is
- * one content for good. The same again changes nothing. */
+ * one content for good, in place and as a copy. The same again changes
+ * nothing. */
 enum status ledger_seal_put(struct ledger *l, const struct ledger_seal *s,
                             struct err *err) WARN_UNUSED;
 /* By name (version not empty), else the newest valid explicit one of the

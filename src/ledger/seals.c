@@ -101,11 +101,12 @@ enum status ledger_fingerprint(struct ledger *l, const void *hash, size_t n,
 static void bind_seal(sqlite3_stmt *st, const struct ledger_seal *s)
 {
     const struct str texts[] = {s->dataset,     s->source,      s->version,
-                                s->fingerprint, s->constraints, s->copy};
-    for (int i = 0; i < 6; i++)
+                                s->fingerprint, s->constraints, s->copy,
+                                s->cells};
+    for (int i = 0; i < 7; i++)
         db_bind(st, i + 1, texts[i]);
-    sqlite3_bind_int(st, 7, s->explicit_);
-    sqlite3_bind_int(st, 8, s->valid);
+    sqlite3_bind_int(st, 8, s->explicit_);
+    sqlite3_bind_int(st, 9, s->valid);
 }
 
 static enum status read_seal(sqlite3_stmt *st, struct arena *a,
@@ -168,14 +169,29 @@ enum status ledger_seal_find(struct ledger *l, struct arena *a,
                args, 4, out, out_found, err);
 }
 
+/* A ledger of before seals knew their rows learns of them now. */
+static enum status know_cells(struct ledger *l, struct err *err)
+{
+    int64_t n = 0;
+    TRY(db_number(l,
+                  "SELECT count(*) FROM pragma_table_info('seal')"
+                  " WHERE name = 'cells'",
+                  0, 0, &n, err));
+    return n ? OK
+             : db_exec(l->db,
+                       "ALTER TABLE seal ADD COLUMN"
+                       " cells TEXT NOT NULL DEFAULT ''",
+                       "could not write the ledger", err);
+}
+
 static enum status insert_seal(struct ledger *l, struct arena *a,
                                const struct ledger_seal *s, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     TRY(db_prepare(l,
                    "INSERT INTO seal(dataset, source, version, fingerprint,"
-                   " constraints, copy, explicit, valid, at)"
-                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
+                   " constraints, copy, cells, explicit, valid, at)"
+                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
                    &st, err));
     bind_seal(st, s);
     TRY(db_run(l, st, "could not write the ledger", err));
@@ -199,14 +215,18 @@ static enum status used(struct str version, struct err *err)
     return E_VALUE;
 }
 
-/* Has another source of the data set the name for other content? A sealed copy
- * and what it was made from are different bytes, so one of each may share it.
- */
+/* Has another source of the data set the name for other content? Two sources
+ * in place, or two copies, are compared by their bytes. A sealed copy and what
+ * it was made from are different bytes, so one of each is compared by rows. */
 static enum status free_elsewhere(struct ledger *l, struct arena *a,
                                   const struct ledger_seal *s, struct err *err)
 {
-    const struct str args[] = {s->dataset, s->source, s->version,
-                               s->fingerprint, s->copy.n ? STR("1") : STR("0")};
+    const struct str args[] = {s->dataset,
+                               s->source,
+                               s->version,
+                               s->fingerprint,
+                               s->copy.n ? STR("1") : STR("0"),
+                               s->cells};
     struct ledger_seal have;
     bool found = false;
     if (!s->explicit_)
@@ -215,8 +235,8 @@ static enum status free_elsewhere(struct ledger *l, struct arena *a,
             "SELECT dataset, source, version, fingerprint, constraints, copy,"
             " at, explicit, valid FROM seal WHERE dataset = ? AND source <> ?"
             " AND version = ? AND fingerprint <> ? AND explicit AND valid"
-            " AND (copy <> '') = CAST(? AS INTEGER) LIMIT 1",
-            args, 5, &have, &found, err));
+            " AND ((copy <> '') = CAST(? AS INTEGER) OR cells <> ?) LIMIT 1",
+            args, 6, &have, &found, err));
     return found ? used(s->version, err) : OK;
 }
 
@@ -228,6 +248,7 @@ static enum status put(struct ledger *l, struct arena *a,
 {
     struct ledger_seal have;
     bool found = false;
+    TRY(know_cells(l, err));
     TRY(ledger_seal_get(l, a, s->dataset, s->source, s->version, &have, &found,
                         err));
     if (found && have.valid && !str_eq(have.fingerprint, s->fingerprint))

@@ -24,7 +24,8 @@ struct sealing {
     struct source_copy *copy; /* NULL: none */
     struct violations violations;
     size_t n_tables, n_converted, n_dropped;
-    struct sha256 rows; /* of all tables, in order */
+    struct sha256 rows;                /* of all tables, in order */
+    unsigned char cells[SHA256_BYTES]; /* what that came to */
 };
 
 /* --- what is asked -------------------------------------------------------- */
@@ -106,6 +107,7 @@ static enum status take_table(struct sealing *s, size_t table, struct store *st,
 static enum status take_tables(struct sealing *s, struct err *err)
 {
     struct progress progress = session_progress(s->session);
+    sha256_init(&s->rows);
     for (size_t i = 0; i < s->p.schema.tables.n; i++) {
         struct store *st;
         TRY(store_new(&s->session->mem, &s->p.schema, &st, err));
@@ -113,6 +115,7 @@ static enum status take_tables(struct sealing *s, struct err *err)
         store_free(st);
         TRY(r);
     }
+    sha256_end(&s->rows, s->cells);
     return OK;
 }
 
@@ -149,7 +152,6 @@ static enum status judge(const struct sealing *s, struct err *err)
 static enum status read_rows(struct sealing *s, struct err *err)
 {
     const struct options *o = &s->session->opt;
-    sha256_init(&s->rows);
     if (o->out.n)
         TRY(source_copy_begin(s->p.source, o->out.p, o->version, &s->copy,
                               err));
@@ -170,14 +172,10 @@ static enum status read_rows(struct sealing *s, struct err *err)
 static enum status compare(struct sealing *s, struct sealing *written,
                            struct err *err)
 {
-    unsigned char x[SHA256_BYTES], y[SHA256_BYTES];
     TRY(prepare_schema(&written->p, SOURCE_REQUIRED, err));
     TRY(fix_content(written, err));
-    sha256_init(&written->rows);
     TRY(take_tables(written, err));
-    sha256_end(&s->rows, x);
-    sha256_end(&written->rows, y);
-    return memcmp(x, y, sizeof x)
+    return memcmp(s->cells, written->cells, sizeof s->cells)
                ? err_internal(err, "seal: the copy has other rows")
                : OK;
 }
@@ -187,6 +185,7 @@ static enum status compare(struct sealing *s, struct sealing *written,
 static enum status put(struct sealing *s, struct ledger *l, struct err *err)
 {
     const struct options *o = &s->session->opt;
+    char cells[SHA256_HEX];
     struct sb name;
     struct ledger_seal seal = {.dataset = o->dataset,
                                .version = o->version,
@@ -198,6 +197,8 @@ static enum status put(struct sealing *s, struct ledger *l, struct err *err)
     if (name.failed)
         return err_nomem(err);
     seal.source = sb_view(&name);
+    TRY(ledger_fingerprint(l, s->cells, sizeof s->cells, cells, err));
+    seal.cells = str_of(cells);
     TRY(validity_declared(&s->p, &seal.constraints, err));
     TRY(validity_fingerprint(&s->p, l, &s->print, &seal.fingerprint, err));
     return ledger_seal_put(l, &seal, err);

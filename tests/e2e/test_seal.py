@@ -192,7 +192,13 @@ def sealed():
     check("a used name is not for other content in another file",
           run("seal", *source, "--ledger", book, "--version", "v2", "--out", "again.sealed").returncode == 2
           and not os.path.exists("again.sealed"))
+    for at, name in ((["--version", "v2"], "in place"), (["--version", "v1", "--out", "again.sealed"], "as a copy")):
+        r = run("seal", *source, "--ledger", book, *at)
+        check(f"a name of the other kind is not for other content, {name}",
+              r.returncode == 2 and "other content" in r.stderr and not os.path.exists("again.sealed"), r)
     check("a new version", run("seal", *source, "--ledger", book, "--version", "v4").returncode == 0)
+    check("which a copy of the same rows may share",
+          run("seal", *source, "--ledger", book, "--version", "v4", "--out", "same.sealed").returncode == 0)
     status, out = release(source, book, QUESTIONS[1])
     check("is asked from then on", status == 0 and out.get("version") == "v4" and not out["repeated"], out)
     os.chmod("s.sealed", 0o600)

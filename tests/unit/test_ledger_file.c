@@ -498,6 +498,31 @@ static void seals(void **unused)
                                       &f.err),
                      OK);
     assert_false(found);
+    /* one name in place and as a copy: the same rows, or none */
+    s = (struct ledger_seal){.dataset = STR(""),
+                             .source = STR("d2.db"),
+                             .version = STR("v3"),
+                             .fingerprint = str_of(print),
+                             .constraints = STR("c"),
+                             .cells = STR("rows"),
+                             .explicit_ = true,
+                             .valid = true};
+    assert_int_equal(ledger_seal_put(f.l, &s, &f.err), OK);
+    s.source = s.copy = STR("d2.sealed");
+    s.fingerprint = str_of(third);
+    s.cells = STR("other rows");
+    assert_int_equal(ledger_seal_put(f.l, &s, &f.err), E_VALUE);
+    s.cells = STR("rows");
+    assert_int_equal(ledger_seal_put(f.l, &s, &f.err), OK);
+    /* a ledger that did not know rows yet */
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "ALTER TABLE seal DROP COLUMN cells",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    s.version = STR("v4");
+    assert_int_equal(ledger_seal_put(f.l, &s, &f.err), OK);
     assert_int_equal(unlink(key), 0); /* another key: all would differ */
     assert_int_equal(ledger_fingerprint(f.l, "abc", 3, again, &f.err),
                      E_LEDGER);
