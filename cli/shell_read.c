@@ -1,12 +1,12 @@
 /* Reading for the shell: lines, by libedit on a terminal, and statements. */
 #include <ctype.h>
-#include <editline/readline.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "line_editor.h"
 #include "shell.h"
 
 enum { MOST = 1 << 20 };
@@ -15,11 +15,11 @@ void shell_lines_open(struct shell_lines *r, FILE *from)
 {
     const char *home = getenv("HOME");
     *r = (struct shell_lines){.from = from};
-    if (from || !home)
+    if (from || !line_editor_open() || !home)
         return;
     snprintf(r->history, sizeof r->history, "%s/.dpcount_history", home);
-    using_history();
-    read_history(r->history);
+    line_editor.using_history();
+    line_editor.read_history(r->history);
 }
 
 /* Ctrl-C while a line is typed: back to before it. One that came a little
@@ -35,6 +35,23 @@ static void on_interrupt(int signal_number)
         siglongjmp(before_line, 1);
 }
 
+static char *read_line(const char *prompt)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    if (line_editor.readline)
+        return line_editor.readline(prompt);
+    fputs(prompt, stdout);
+    fflush(stdout);
+    ssize_t n = getline(&line, &cap, stdin);
+    if (n > 0 && line[n - 1] == '\n')
+        line[n - 1] = 0;
+    if (n > 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
 /* The handler stays: between two lines nothing else should take the signal,
  * and a question that runs brings its own. */
 static char *edited_line(const char *prompt)
@@ -47,7 +64,7 @@ static char *edited_line(const char *prompt)
         return NULL;
     }
     reading = 1;
-    char *line = interrupted ? NULL : readline(prompt);
+    char *line = interrupted ? NULL : read_line(prompt);
     reading = 0;
     return line;
 }
@@ -75,8 +92,8 @@ char *shell_lines_next(struct shell_lines *r, const char *prompt)
 
 void shell_lines_remember(struct shell_lines *r, const char *statement)
 {
-    if (!r->from)
-        add_history(statement);
+    if (!r->from && line_editor.add_history)
+        line_editor.add_history(statement);
 }
 
 /* What was asked may be nobody else's business: for its user only. */
@@ -84,7 +101,7 @@ void shell_lines_close(struct shell_lines *r)
 {
     if (!r->from && *r->history) {
         mode_t old = umask(077);
-        write_history(r->history);
+        line_editor.write_history(r->history);
         umask(old);
     }
     free(r->line);

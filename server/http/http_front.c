@@ -3,7 +3,6 @@
  * answer may take as long as the data set's pace, and nobody else waits for
  * it. Whoever is slow to send a request is dropped, however they drip.
  */
-#include <microhttpd.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "http/http_int.h"
+#include "http/mhd_lib.h"
 #include "serve/front_int.h"
 #include "serve/proc.h"
 

@@ -17,6 +17,7 @@
 
 #include "http/http.h"
 #include "http/http_int.h"
+#include "http/mhd_lib.h"
 #include "serve/proc.h"
 
 enum { PEM_MOST = 1 << 20 };
@@ -208,7 +209,7 @@ _Noreturn void http_run(struct conf *c, const int *sockets, size_t n, int fd)
     l = (struct http_listener){.conf = c, .sockets = sockets, .n_sockets = n};
     ipc_init(&l.control, fd, CONF_FILE_MOST + 4096);
     sigaction(SIGCHLD, &act, NULL);
-    if (!p || !read_certificate(&l))
+    if (!p || !mhd_lib_open() || !read_certificate(&l))
         _exit(1);
     conf_forget(c);
     for (;;)

@@ -4,7 +4,7 @@
  * Each column of a result comes as a text, whole numbers of any length among
  * them. DuckDB is asked for texts; its own numbers would be of several types.
  */
-#include <libpq-fe.h>
+#include "source/postgres/pg_lib.h"
 #include <string.h>
 
 #include "pushdown/pushdown_int.h"

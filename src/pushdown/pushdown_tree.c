@@ -8,7 +8,7 @@
  */
 #include "pushdown/pushdown_tree.h"
 
-#include <libpq-fe.h>
+#include "source/postgres/pg_lib.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -35,3 +35,12 @@ foreign "$scratch/lib.so" | grep -qx palloc || {
     echo "the check does not notice a foreign name"
     exit 1
 }
+
+# What only some commands need is found when they need it: loading it takes as
+# much processor time as a release. (Sanitizers do not matter here.)
+heavy=$(readelf -d "$library" "$DPC_BUILD/dpcount" 2>/dev/null |
+    grep -E 'NEEDED.*(libpq|libmicrohttpd|libgnutls|libedit|libduckdb)' || true)
+[ -z "$heavy" ] || {
+    printf 'every command would load:\n%s\n' "$heavy"
+    exit 1
+}

@@ -10,11 +10,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "source/postgres/pg_lib.h"
 #include "sqlgen/sqlgen.h"
 
 /* Message without line ends, passwords blanked. */
@@ -353,6 +353,7 @@ enum status pg_open(struct source *src, const char *conninfo, struct err *err)
     const char *keys[] = {"dbname", "fallback_application_name",
                           "client_encoding", NULL};
     const char *values[] = {conninfo, "dpcount", "UTF8", NULL};
+    TRY(pg_lib_open(err));
     TRY(check_conninfo(conninfo, err));
     struct pg *pg = NEW(&src->arena, struct pg);
     if (!pg)

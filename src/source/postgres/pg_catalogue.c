@@ -18,7 +18,7 @@
 #include "source/postgres/pg.h"
 #include "sqlgen/sqlgen.h"
 
-#include <libpq-fe.h>
+#include "source/postgres/pg_lib.h"
 #include <stdlib.h>
 #include <string.h>
 

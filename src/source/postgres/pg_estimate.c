@@ -7,7 +7,7 @@
  * for the owner only: in the output of count and sensitivity and in the
  * owner's log, never in a release.
  */
-#include <libpq-fe.h>
+#include "source/postgres/pg_lib.h"
 #include <stdlib.h>
 #include <unistd.h>
 

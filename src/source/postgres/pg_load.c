@@ -6,7 +6,7 @@
 #include "source/postgres/pg.h"
 #include "sqlgen/sqlgen.h"
 
-#include <libpq-fe.h>
+#include "source/postgres/pg_lib.h"
 
 struct copy {
     struct source *src;
