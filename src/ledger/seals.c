@@ -58,20 +58,26 @@ static enum status make_key(const char *path, struct err *err)
     return good ? OK : key_error("make", err);
 }
 
+static int open_key(const char *path)
+{
+    return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static enum status get_key(struct ledger *l, unsigned char key[KEY_BYTES],
                            struct err *err)
 {
     char path[PATH_MAX + 8];
     int64_t seals = 0;
     snprintf(path, sizeof path, "%s.key", l->name);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open_key(path);
     if (fd < 0 && errno == ENOENT) {
         TRY(db_number(l, "SELECT count(*) FROM seal", 0, 0, &seals, err));
-        errno = ENOENT;
-        if (seals) /* another key would make all fingerprints differ */
+        if (!seals)
+            TRY(make_key(path, err));
+        fd = open_key(path); /* whoever sealed meanwhile has made it */
+        if (fd < 0 && errno == ENOENT)
+            /* another key would make all fingerprints differ */
             return key_error("find", err);
-        TRY(make_key(path, err));
-        fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     }
     if (fd < 0)
         return key_error("open", err);

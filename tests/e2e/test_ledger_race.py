@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 DPCOUNT = os.environ["DPC_BUILD"] + "/dpcount"
 PROCESSES, EACH, AFFORDABLE = 8, 4, 20
@@ -42,6 +43,15 @@ with tempfile.TemporaryDirectory(prefix="dpc-race-") as folder:
         problems.append("an answer differs from the stored one")
     if shown["spent"] != 2 or shown["remaining"] != 0 or shown["held"] != 0:
         problems.append(f"balance {shown}")
+    # the first two of a new ledger: one makes the key of its fingerprints between the other's two looks for it
+    subprocess.run([DPCOUNT, "budget", "init", "--ledger", "k", "--epsilon", "2"], check=True, capture_output=True)
+    first = [DPCOUNT, "release", "--format", "json", "--fresh", "--ledger", "k", "--epsilon", "0.1", "--table", "E(a,b)=e.txt", "Q(x,y) :- E(x,y)."]
+    shim = os.environ["DPC_BUILD"] + "/tests/libfault_shim.so"
+    slow = subprocess.Popen(first, env={**os.environ, "LD_PRELOAD": shim, "DPC_FAULT_KIND": "late-key", "DPC_FAULT_AT": "3000"},
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    quick = subprocess.run(first, capture_output=True, text=True, check=False)
+    problems += [f"a key made meanwhile: {s} {t}" for s, t in ((quick.returncode, quick.stdout), (slow.wait(), slow.stdout.read())) if s]
     print("\n".join(problems) or f"{len(receipts)} answers, {refused} refusals, spent exactly 2")
     os.chdir("/")
     sys.exit(bool(problems))

@@ -1,6 +1,8 @@
 /*
  * Preloaded into the program by tests/e2e/test_faults.py: the N-th call of one
- * kind fails, in one of the program's processes.
+ * kind fails, in one of the program's processes. And by test_ledger_race.py,
+ * with DPC_FAULT_KIND late-key: where there is no NAME.key yet the program
+ * goes on N milliseconds later.
  *
  *   DPC_FAULT_KIND   read: reading a file or a socket; write: writing a file,
  *                    as if the disk were full
@@ -75,6 +77,22 @@ static int fails(const char *kind, int fd)
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int open(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    int fd = REAL(open)(path, flags, flags & O_CREAT ? va_arg(ap, int) : 0);
+    va_end(ap);
+    size_t n = strlen(path);
+    const char *k = getenv("DPC_FAULT_KIND");
+    if (fd >= 0 || !k || strcmp(k, "late-key") || n < 4 ||
+        strcmp(path + n - 4, ".key"))
+        return fd;
+    usleep((useconds_t)(1000 * setting("DPC_FAULT_AT")));
+    errno = ENOENT;
+    return fd;
+}
 
 ssize_t read(int fd, void *p, size_t n)
 {
