@@ -34,11 +34,14 @@ static void restrict_node(const struct planting *p, struct tnode *n)
     for (uint32_t i = 0; i < g->n_lts; i++)
         if (g->lt[i].a == n->var)
             n->below |= gset_one(g->lt[i].b) & p->fixed;
+    for (uint32_t i = 0; i < g->n_lts; i++)
+        if (g->lt[i].b == n->var)
+            n->above |= gset_one(g->lt[i].a) & p->fixed;
     if (p->lim && (p->lim->below_first & gset_one(n->var)) &&
         (p->fixed & gset_one(p->lim->first))) {
         n->below |= gset_one(p->lim->first);
     }
-    n->differ &= ~n->below;
+    n->differ &= ~(n->below | n->above);
 }
 
 static uint32_t add_node(struct planting *p, unsigned v, const struct csr *up)
@@ -91,9 +94,9 @@ static bool same_subtree(const struct jtree *t, uint32_t a, uint32_t b)
     const struct tnode *x = &t->node[a], *y = &t->node[b];
     if (x->falling || y->falling || x->kind != y->kind || x->up != y->up ||
         x->unary != y->unary || x->differ != y->differ ||
-        x->below != y->below || x->n_lists != y->n_lists ||
-        x->n_kids != y->n_kids || x->above_parent != y->above_parent ||
-        x->power != y->power)
+        x->below != y->below || x->above != y->above ||
+        x->n_lists != y->n_lists || x->n_kids != y->n_kids ||
+        x->above_parent != y->above_parent || x->power != y->power)
         return false;
     for (uint32_t i = 0; i < x->n_lists; i++)
         if (x->lists[i].x != y->lists[i].x || x->lists[i].c != y->lists[i].c)

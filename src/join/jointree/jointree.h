@@ -28,7 +28,7 @@ struct tnode {
     enum walk_kind kind;
     uint32_t n;
     gset differ;          /* fixed variables whose id it must not have */
-    gset below;           /* fixed variables whose id it must be below */
+    gset below, above;    /* fixed variables whose id it must be below, above */
     uint64_t cap;         /* no value is larger; 0: not known */
     const struct csr *up; /* from the parent's ids to this one's */
     const uint64_t *unary;
@@ -48,9 +48,23 @@ static inline uint32_t tnode_limit(const struct tnode *n, const uint32_t *fixed)
     return limit;
 }
 
+/* The first id that no fixed variable leaves out from below. */
+static inline uint32_t tnode_start(const struct tnode *n, const uint32_t *fixed)
+{
+    uint32_t start = 0;
+    for (gset s = n->above; s; s &= s - 1) {
+        uint32_t id = fixed[__builtin_ctz(s)];
+        if (id >= start)
+            start = id + 1;
+    }
+    return start;
+}
+
 static inline bool tnode_excluded(const struct tnode *n, const uint32_t *fixed,
                                   uint32_t id)
 {
+    if (n->above && id < tnode_start(n, fixed))
+        return true;
     for (gset s = n->differ; s; s &= s - 1)
         if (fixed[__builtin_ctz(s)] == id)
             return true;

@@ -40,7 +40,7 @@ static uint64_t weight_at(const struct tnode *n, struct twork *w,
                           const uint32_t *fixed, uint32_t id, uint32_t skip)
 {
     uint64_t v = n->unary ? n->unary[id] : 1;
-    if (n->differ && tnode_excluded(n, fixed, id))
+    if ((n->differ | n->above) && tnode_excluded(n, fixed, id))
         return 0;
     for (uint32_t i = 0; i < n->n_lists && v; i++) {
         if (i == skip)
@@ -78,7 +78,9 @@ static void support_list(const struct tnode *n, struct twork *w,
     uint32_t at = c->off[fixed[n->lists[lead].x]];
     const uint32_t *adj = c->adj + at;
     bool plain = n->n_lists == 1 && !n->unary && !n->differ && !c->w;
-    for (uint32_t i = 0; i < size && adj[i] < limit; i++) {
+    uint32_t from = fixed[n->lists[lead].x], start = tnode_start(n, fixed);
+    uint32_t i = start ? csr_seek(c, from, start) - at : 0;
+    for (; i < size && adj[i] < limit; i++) {
         uint64_t v = plain ? 1 : weight_at(n, w, fixed, adj[i], lead);
         if (v && c->w && !u64_mul(v, c->w[at + i], &v))
             w->wide = true;
@@ -104,7 +106,7 @@ static void support_all(const struct tnode *n, struct twork *w, struct nwork *x,
                         const uint32_t *fixed)
 {
     uint32_t limit = tnode_limit(n, fixed);
-    for (uint32_t id = 0; id < limit; id++) {
+    for (uint32_t id = tnode_start(n, fixed); id < limit; id++) {
         uint64_t v = weight_at(n, w, fixed, id, UINT32_MAX);
         if (v)
             keep_id(x, id, v);
@@ -138,17 +140,20 @@ uint64_t tnode_count_free(const struct tnode *k, const uint32_t *fixed,
                           uint32_t id)
 {
     const struct csr *c = k->up;
-    uint32_t limit = tnode_limit(k, fixed), end = c->off[id + 1];
+    uint32_t limit = tnode_limit(k, fixed), start = tnode_start(k, fixed);
+    uint32_t at = c->off[id], end = c->off[id + 1];
+    if (start)
+        at = csr_seek(c, id, start);
     if (limit < k->n)
         end = csr_seek(c, id, limit);
-    uint64_t n = end - c->off[id];
+    uint64_t n = end > at ? end - at : 0;
     for (gset s = k->differ; s; s &= s - 1) {
         uint32_t x = fixed[__builtin_ctz(s)];
         bool again = false; /* two fixed variables may have one id */
         for (gset t = k->differ & (gset_one((unsigned)__builtin_ctz(s)) - 1); t;
              t &= t - 1)
             again = again || fixed[__builtin_ctz(t)] == x;
-        if (!again && x < limit && csr_weight(c, id, x))
+        if (!again && x >= start && x < limit && csr_weight(c, id, x))
             n--;
     }
     return k->kind == W_SUM ? n : n > 0;
@@ -277,7 +282,7 @@ static void support_push(const struct tnode *n, const struct tnode *k,
 {
     uint32_t got = push(k, kid, x->val, x->ids, tnode_limit(n, fixed)),
              left = 0;
-    bool plain = !n->unary;
+    bool plain = !n->unary && !n->above;
     for (gset s = n->differ; s; s &= s - 1)
         x->val[fixed[__builtin_ctz(s)]] = 0;
     for (uint32_t i = 0; i < got; i++) {

@@ -1,8 +1,9 @@
 /*
  * See kernel.h. What a tree decides at every id (is there a limit, a weight,
  * an exclusion; does the number fit) is decided here once for all ids:
- * limits are ends of rows that are known beforehand (csr.mid), an exclusion
- * takes back one count, and the largest degrees bound every sum.
+ * limits are ends of rows that are known beforehand (csr.mid) or looked up once
+ * for a fixed id, an exclusion takes back one count, and the largest degrees
+ * bound every sum.
  *
  * Cost: closing, the degrees of the root ids; pushing, those of the leaf ids.
  * Marks are zero before and after; counts only rise (runner_recount).
@@ -44,8 +45,8 @@ static bool has_shape(const struct plan *p)
         leaf->n_kids || root->unary || leaf->unary)
         return false;
     return leaf->kind == W_SUM && leaf->is_mark && !leaf->up->w &&
-           (root->kind == W_SUM ||
-            ((int)root->var == p->root && !root->below)) &&
+           (root->kind == W_SUM || (int)root->var == p->root) &&
+           !(root->below && root->above) && !(leaf->below && leaf->above) &&
            plain_lists(leaf) && plain_lists(root) &&
            root->n_lists <= (p->n_x == 1) &&
            (p->n_x > 1 || leaf->n_lists == 1) &&
@@ -72,6 +73,11 @@ static bool sum_fits(const struct kernel *k, uint64_t at_once)
     return ok && !(v >> 62);
 }
 
+static enum kernel_side side_of(const struct tnode *n)
+{
+    return n->below ? SIDE_BELOW : n->above ? SIDE_ABOVE : SIDE_ALL;
+}
+
 void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
 {
     k->ok = has_shape(p);
@@ -80,9 +86,9 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
     const struct tnode *root = &p->terms[0].trees[0].node[0], *leaf = root + 1;
     k->pushes = !root->n_lists;
     k->leaf = leaf;
-    k->root_below = root->below;
+    k->root_side = side_of(root);
     k->root_differs = root->differ;
-    k->leaf_below = leaf->below;
+    k->leaf_side = side_of(leaf);
     k->leaf_above_root = leaf->above_parent;
     k->falling = leaf->falling;
     k->power = leaf->power;
@@ -90,8 +96,9 @@ void kernel_make(const struct plan *p, uint32_t at_once, struct kernel *k)
     k->to_leaf = leaf->lists[0].c;
     k->down = leaf->up;
     k->far = k->down->n > p->j->near;
-    k->ok = sum_fits(k, at_once) && (!k->leaf_below || k->to_leaf->mid) &&
-            (!k->root_below || k->pushes || k->to_root->mid) &&
+    k->ok = sum_fits(k, at_once) &&
+            (k->leaf_side != SIDE_BELOW || k->to_leaf->mid) &&
+            (k->root_side != SIDE_BELOW || k->pushes || k->to_root->mid) &&
             (!k->leaf_above_root ||
              (!k->pushes && k->down->mid && !k->down->has_loop));
 }
@@ -102,19 +109,33 @@ struct kernel_span {
     const uint32_t *p, *end;
 };
 
-/* The neighbours of i, or those below i. */
+/* The neighbours of i, or those below or above i. */
 static inline struct kernel_span row(const struct csr *c, uint32_t i,
-                                     bool below)
+                                     enum kernel_side side)
 {
-    struct kernel_span s = {c->adj + c->off[i],
-                            c->adj + (below ? c->mid[i] : c->off[i + 1])};
+    uint32_t from = c->off[i];
+    uint32_t end = side == SIDE_BELOW ? c->mid[i] : c->off[i + 1];
+    if (side == SIDE_ABOVE)
+        from = csr_seek(c, i, i + 1);
+    struct kernel_span s = {c->adj + from, c->adj + end};
+    return s;
+}
+
+/* What a fixed id leaves of a root's row. */
+static inline struct kernel_span on_side(struct kernel_span s, uint32_t x,
+                                         enum kernel_side side)
+{
+    while (side == SIDE_BELOW && s.end > s.p && s.end[-1] >= x)
+        s.end--;
+    while (side == SIDE_ABOVE && s.p < s.end && *s.p <= x)
+        s.p++;
     return s;
 }
 
 /* The leaves of a root. */
 static inline struct kernel_span leaves(const struct kernel *k, uint32_t root)
 {
-    struct kernel_span s = row(k->down, root, false);
+    struct kernel_span s = row(k->down, root, SIDE_ALL);
     if (k->leaf_above_root)
         s.p = k->down->adj + k->down->mid[root];
     return s;
@@ -156,7 +177,7 @@ struct kernel_batch { /* behind n, the last pair again */
 
 static inline uint32_t leaf_degree(const struct kernel *k, uint32_t x)
 {
-    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_side);
     return (uint32_t)(s.end - s.p);
 }
 
@@ -170,7 +191,7 @@ static inline bool too_few(const struct kernel *k, uint32_t x)
 static inline void leave_out(const struct kernel *k, uint32_t x,
                              struct kernel_span *s)
 {
-    struct kernel_span l = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span l = row(k->to_leaf, x, k->leaf_side);
     if (too_few(k, x))
         s->end = s->p;
     if (k->leaf_above_root)
@@ -182,10 +203,10 @@ static void next_pairs(const struct kernel *k, struct kernel_feed *f,
                        struct kernel_batch *b)
 {
     const struct csr *way = k->pushes ? k->to_leaf : k->to_root;
-    bool below = k->pushes ? k->leaf_below : k->root_below;
+    enum kernel_side side = k->pushes ? k->leaf_side : k->root_side;
     for (b->n = 0; b->n < BATCH; b->n++) {
         while (f->s.p == f->s.end && f->x < f->to) {
-            f->s = row(way, f->x, below);
+            f->s = row(way, f->x, side);
             leave_out(k, f->x++, &f->s);
         }
         if (f->s.p == f->s.end)
@@ -209,7 +230,7 @@ static bool next_batch(const struct kernel *k, struct kernel_feed *f,
 /* The leaves of a root, or the roots of a leaf. */
 static inline struct kernel_span far_row(const struct kernel *k, uint32_t near)
 {
-    return k->pushes ? row(k->down->flip, near, false) : leaves(k, near);
+    return k->pushes ? row(k->down->flip, near, SIDE_ALL) : leaves(k, near);
 }
 
 ASKS void ask_rows(const struct kernel *k, const uint32_t *near)
@@ -230,7 +251,7 @@ ASKS void ask_rows(const struct kernel *k, const uint32_t *near)
 static void set_marks(const struct kernel *k, uint8_t *mark, uint32_t x,
                       uint8_t to)
 {
-    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_side);
     for (; s.p < s.end; s.p++)
         mark[*s.p] = to;
 }
@@ -248,7 +269,7 @@ static uint64_t close_sum_near(const struct kernel *k, uint8_t *mark,
                                uint32_t x)
 {
     uint64_t sum = 0;
-    struct kernel_span s = row(k->to_root, x, k->root_below);
+    struct kernel_span s = row(k->to_root, x, k->root_side);
     leave_out(k, x, &s);
     if (s.p == s.end)
         return 0;
@@ -262,14 +283,14 @@ static uint64_t close_sum_near(const struct kernel *k, uint8_t *mark,
 /* Elsewhere marks are bits: bytes would not stay in the nearest cache. */
 static void set_bits(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
-    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_side);
     for (; s.p < s.end; s.p++)
         mark[*s.p >> 3] |= (uint8_t)(1u << (*s.p & 7));
 }
 
 static void clear_bits(const struct kernel *k, uint8_t *mark, uint32_t x)
 {
-    struct kernel_span s = row(k->to_leaf, x, k->leaf_below);
+    struct kernel_span s = row(k->to_leaf, x, k->leaf_side);
     for (; s.p < s.end; s.p++)
         mark[*s.p >> 3] = 0;
 }
@@ -299,7 +320,7 @@ static uint64_t close_sum(const struct kernel *k, uint8_t *mark, uint32_t from,
                 x = b.x[i];
                 set_bits(k, mark, x);
             }
-            uint32_t limit = k->leaf_below ? x : NO_ID;
+            uint32_t limit = k->leaf_side == SIDE_BELOW ? x : NO_ID;
             ask_rows(k, b.near + i);
             sum += raised(k, bits_in(far_row(k, b.near[i]), mark, limit));
         }
@@ -312,7 +333,7 @@ static uint64_t close_max(const struct kernel *k, uint8_t *mark, uint32_t x,
                           uint32_t least)
 {
     uint64_t best = 0;
-    struct kernel_span s = row(k->to_root, x, k->root_below);
+    struct kernel_span s = row(k->to_root, x, k->root_side);
     if (s.p == s.end || too_few(k, x))
         return 0;
     set_marks(k, mark, x, 1);
@@ -357,7 +378,7 @@ static uint64_t count_up(const struct kernel *k, uint32_t *count, uint32_t zero,
 static uint64_t own_share(const struct kernel *k, const struct runner *r,
                           uint32_t x)
 {
-    if (x == NO_ID || !k->root_differs || k->root_below ||
+    if (x == NO_ID || !k->root_differs || k->root_side ||
         r->count[x] <= r->zero)
         return 0;
     return raised(k, r->count[x] - r->zero);
@@ -390,9 +411,12 @@ static uint64_t push_sum(const struct kernel *k, struct runner *r,
             ask_rows(k, b.near + i);
             if (far)
                 ask_counts(r->count, far_row(k, b.near[later]),
-                           k->root_below ? b.x[later] : NO_ID);
-            sum += count_up(k, r->count, r->zero, far_row(k, b.near[i]),
-                            k->root_below ? x : NO_ID);
+                           k->root_side == SIDE_BELOW ? b.x[later] : NO_ID);
+            struct kernel_span s = far_row(k, b.near[i]);
+            if (k->root_side == SIDE_ABOVE)
+                s = on_side(s, x, SIDE_ABOVE);
+            sum += count_up(k, r->count, r->zero, s,
+                            k->root_side == SIDE_BELOW ? x : NO_ID);
         }
     return sum - own_share(k, r, x);
 }
@@ -403,9 +427,11 @@ static struct kernel_span common_leaves(const struct kernel *k,
 {
     const struct tnode *l = k->leaf;
     uint32_t lead = 0, n = 0;
-    struct kernel_span s = row(l->lists[0].c, fixed[l->lists[0].x], false);
+    struct kernel_span s =
+        row(l->lists[0].c, fixed[l->lists[0].x], k->leaf_side);
     for (uint32_t i = 1; i < l->n_lists; i++) {
-        struct kernel_span t = row(l->lists[i].c, fixed[l->lists[i].x], false);
+        struct kernel_span t =
+            row(l->lists[i].c, fixed[l->lists[i].x], SIDE_ALL);
         if (t.end - t.p < s.end - s.p) {
             s = t;
             lead = i;
@@ -440,13 +466,18 @@ static uint64_t push_max(const struct kernel *k, struct runner *r,
     struct kernel_span s = common_leaves(k, r->fixed, r->only);
     runner_recount(r, (uint32_t)(s.end - s.p));
     uint32_t *count = r->count, zero = r->zero, best = zero;
+    uint32_t x = r->fixed[r->p->x[0]];
+    if (k->root_side == SIDE_ABOVE && least <= x)
+        least = x + 1;
     for (const uint32_t *l = s.p; l < s.end; l++) {
         const struct csr *c = k->down->flip;
-        struct kernel_span up = row(c, *l, false);
+        struct kernel_span up = row(c, *l, SIDE_ALL);
         if (s.end - l > 16) {
             __builtin_prefetch(c->off + l[16]);
             __builtin_prefetch(c->adj + c->off[l[8] + 1] - 1);
         }
+        if (k->root_side == SIDE_BELOW)
+            up = on_side(up, x, SIDE_BELOW);
         for (; up.end > up.p && up.end[-1] >= least; up.end--) {
             uint32_t m = count[up.end[-1]] > zero ? count[up.end[-1]] : zero;
             count[up.end[-1]] = m + 1;

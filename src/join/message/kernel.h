@@ -15,12 +15,15 @@
 
 #include "join/message/message.h"
 
+/* Which of its neighbours an id takes: all, or those below or above itself. */
+enum kernel_side { SIDE_ALL, SIDE_BELOW, SIDE_ABOVE };
+
 struct kernel {
     bool ok, pushes;
-    bool far;                    /* rows are not in a near cache */
-    bool root_below, leaf_below; /* the fixed id */
-    gset root_differs;           /* from these fixed ids; pushing only */
-    bool leaf_above_root;        /* closing only */
+    bool far;                              /* rows are not in a near cache */
+    enum kernel_side root_side, leaf_side; /* of the fixed id */
+    gset root_differs;    /* from these fixed ids; pushing only */
+    bool leaf_above_root; /* closing only */
     bool falling;
     uint32_t power;
     const struct csr *to_root; /* from the fixed variable; closing only */

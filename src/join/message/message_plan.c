@@ -7,7 +7,8 @@
  *    its tree and is read off as an array), then a variable of a cycle with
  *    most edges, again and again. Sums need all boundary variables fixed
  *    before the first sum variable.
- *    The larger variable of `<` is fixed too: ids of the other are limited.
+ *    One variable of `<` is fixed too, if neither is: it limits ids of the
+ *    other.
  * 3. Inequalities with a fixed variable are exclusions of one id. The others
  *    are expanded: a product of (1 - [x = y]) is a signed sum of queries with
  *    variables merged; equal merges are added up.
@@ -168,13 +169,14 @@ static gset open_nes(const struct plan *p, gset *with_exists)
     return s;
 }
 
-/* The larger variables of order comparisons that are not fixed: those of the
- * smaller ones are limits then (jointree.h). */
+/* The larger variables of order comparisons of which neither is fixed: one that
+ * is limits the other (jointree.h). */
 static gset open_lts(const struct plan *p)
 {
     gset s = 0;
     for (uint32_t i = 0; i < p->g.n_lts; i++)
-        s |= gset_one(p->g.lt[i].b) & ~p->x_set;
+        if (!(p->x_set & (gset_one(p->g.lt[i].a) | gset_one(p->g.lt[i].b))))
+            s |= gset_one(p->g.lt[i].b);
     return s;
 }
 

@@ -53,7 +53,7 @@ static void by_weights(const struct tnode *n, uint32_t words,
                        const uint32_t *fixed, uint32_t id, uint32_t skip,
                        uint64_t *v)
 {
-    if (n->differ && tnode_excluded(n, fixed, id)) {
+    if ((n->differ | n->above) && tnode_excluded(n, fixed, id)) {
         words_set(v, 0, words);
         return;
     }
