@@ -30,9 +30,13 @@ struct ledger {
     uint64_t first_event;       /* of the transaction that runs; 0: none yet */
     struct ledger_group *group; /* NULL: each COMMIT syncs by itself */
     bool begun;                 /* the group counts the transaction */
+    int frames; /* pages in the log behind its last COMMIT, in a group */
 };
 
 enum { LEDGER_APPLICATION = 0x6470636c, LEDGER_FORMAT = 2 };
+/* Whoever opens first reads all of the log, four megabytes at most; moving it
+ * costs two syncs more. */
+enum { LOG_PAGES = 1000 };
 extern const char ledger_tables[]; /* CREATE statements */
 
 #define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"

@@ -163,16 +163,14 @@ static enum status open_to_read(const char *name, sqlite3 **out,
 }
 
 /* Else whoever closes last puts the log away, with three syncs, and the next
- * makes it anew. Every commit is synced to the log either way. Whoever opens
- * first reads all of the log, four megabytes at most; moving it costs two syncs
- * more. */
-enum { LOG_PAGES = 1000 };
-static void leave_log(sqlite3 *db)
+ * makes it anew. Every commit is synced to the log either way. */
+static void leave_log(struct ledger *l)
 {
     int yes = 1;
-    sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_wal_autocheckpoint(db, LOG_PAGES);
+    sqlite3_file_control(l->db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
+    sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (!l->group)
+        sqlite3_wal_autocheckpoint(l->db, LOG_PAGES);
 }
 
 enum status ledger_file_open(struct mem *m, const char *path,
@@ -205,7 +203,7 @@ enum status ledger_file_open(struct mem *m, const char *path,
         return s;
     }
     if (access && access->busy)
-        leave_log(l->db);
+        leave_log(l);
     snprintf(l->anchor, sizeof l->anchor, "%s", anchor);
     *out = l;
     return OK;
@@ -237,8 +235,8 @@ enum status ledger_open(struct mem *m, const char *path,
     struct ledger *l = NULL;
     long format = 0;
     TRY(ledger_file_open(m, path, access, &l, &format, err));
-    enum status s = ready(l, path, format, err);
     l->log = log_inode(l);
+    enum status s = ready(l, path, format, err);
     if (s == OK)
         *out = l;
     else
@@ -280,7 +278,7 @@ void ledger_close(struct ledger *l)
 
 void ledger_leave(struct ledger *l)
 {
-    leave_log(l->db);
+    leave_log(l);
     ledger_close(l);
 }
 

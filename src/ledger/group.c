@@ -20,6 +20,8 @@
  * one that succeeds says nothing of them. So what the log has is written again
  * before anything behind it counts as durable; also by a new group, which does
  * not know what was before it, and after a member that died while it synced.
+ * For the same reason the log is moved into the ledger here and not by SQLite,
+ * which syncs it for that, too, and tells nobody when it fails.
  * Cost: a mutex; writing again at most the log, four megabytes.
  */
 #include <errno.h>
@@ -61,6 +63,12 @@ void ledger_group_free(struct ledger_group *g)
 {
     if (g)
         munmap(g, sizeof *g);
+}
+
+void ledger_group_inherit(struct ledger_group *g, bool yes)
+{
+    if (g)
+        madvise(g, sizeof *g, yes ? MADV_DOFORK : MADV_DONTFORK);
 }
 
 /* --- the log
@@ -112,6 +120,18 @@ static enum status write_again(struct ledger *l, sqlite3_file *f,
     return s;
 }
 
+/* As SQLite does by itself where a log is nobody else's. It syncs the log
+ * first; false: perhaps not. */
+static bool move_log(struct ledger *l)
+{
+    if (l->frames < LOG_PAGES)
+        return true;
+    int rc = sqlite3_wal_checkpoint_v2(l->db, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                       NULL, NULL);
+    rc &= 0xff;
+    return rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED;
+}
+
 static enum status sync_log(struct ledger *l, bool whole, struct err *err)
 {
     sqlite3_file *f = log_of(l);
@@ -146,12 +166,12 @@ static enum status sync_all(struct ledger *l, struct err *err)
 {
     struct ledger_group *g = l->group;
     uint64_t ended = atomic_load(&g->ended); /* before the sync begins */
-    bool whole = g->whole && g->log == l->log;
+    bool whole = g->whole && l->log && g->log == l->log;
     g->whole = false;
     TRY(sync_log(l, whole, err));
     g->durable = ended;
     g->log = l->log;
-    g->whole = true;
+    g->whole = move_log(l);
     return OK;
 }
 
@@ -165,12 +185,22 @@ static enum status wait_durable(struct ledger *l, uint64_t ticket,
     return s;
 }
 
+static int note_frames(void *ledger, sqlite3 *db, const char *name, int n)
+{
+    struct ledger *l = ledger;
+    (void)db;
+    (void)name;
+    l->frames = n;
+    return SQLITE_OK;
+}
+
 enum status db_group_open(struct ledger *l, struct ledger_group *g,
                           struct err *err)
 {
     if (!g || l->read_only)
         return OK;
     l->group = g;
+    sqlite3_wal_hook(l->db, note_frames, l); /* instead of moving the log */
     return db_exec(l->db, "PRAGMA synchronous = NORMAL",
                    "could not set up the ledger", err);
 }

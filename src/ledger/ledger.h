@@ -136,6 +136,9 @@ struct ledger_access {
  * and each syncs for itself. */
 struct ledger_group *ledger_group_new(void);
 void ledger_group_free(struct ledger_group *g); /* here only; NULL allowed */
+/* Do processes have it that are forked from now on? PRIVACY: those with rows
+ * do not: who writes there decides what counts as durable. */
+void ledger_group_inherit(struct ledger_group *g, bool yes);
 /* Before something is shown that was read: a member of a group sees others'
  * changes before they are on the disk. E_LEDGER_IO. */
 enum status ledger_settle(struct ledger *l, struct err *err) WARN_UNUSED;

@@ -20,6 +20,14 @@ struct steward {
     void *known; /* shared with all children: fingerprints (validity.h) */
 };
 
+/* PRIVACY: what the helpers share says what is durable and what was checked;
+ * no process that has rows can write there. */
+static void share(const struct steward *st, bool yes)
+{
+    ledger_group_inherit(st->kept.group, yes);
+    validity_known_inherit(st->known, yes);
+}
+
 /* --- in the steward ------------------------------------------------------- */
 
 /* False: there is another one, which the children do not know. */
@@ -32,8 +40,10 @@ static bool keep_engine(void *ctx, struct str request)
         return true;
     if (st->engine > 0)
         close(st->engine);
+    share(st, false);
     if (engine_start(st->base, &st->engine, &why) != OK)
         st->engine = 0; /* then each worker loads for itself */
+    share(st, true);
     return false;
 }
 
@@ -95,6 +105,7 @@ static enum status answer(void *ctx, struct arena *a, struct str request,
     struct str text = {0};
     TRY(session_new(&s, err));
     s->arena.wipe = true;
+    share(ctx, false); /* its own children are workers */
     enum status r = answer_as(s, ctx, request, asker, &text, err);
     if (r == OK && !(*out = str_copy(a, text)).p)
         r = err_nomem(err);

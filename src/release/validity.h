@@ -33,6 +33,8 @@ struct validity {
  * next. NULL: there is no memory to share. */
 void *validity_known_new(void);
 void validity_known_free(void *known);
+/* Do processes have it that are forked from now on? */
+void validity_known_inherit(void *known, bool yes);
 bool validity_known_get(struct prepared *p, struct validity *v);
 void validity_known_put(struct prepared *p, const struct validity *v);
 

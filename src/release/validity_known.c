@@ -39,6 +39,13 @@ void validity_known_free(void *known)
         munmap(known, sizeof(struct known_print));
 }
 
+void validity_known_inherit(void *known, bool yes)
+{
+    if (known)
+        madvise(known, sizeof(struct known_print),
+                yes ? MADV_DOFORK : MADV_DONTFORK);
+}
+
 static void hash_of(const void *p, size_t n, unsigned char out[SHA256_BYTES])
 {
     struct sha256 h;

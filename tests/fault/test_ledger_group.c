@@ -41,6 +41,7 @@ static struct {
     _Atomic int dirty[PAGES];
     char image[PAGES][PAGE];
     _Atomic long size, syncs, done, failing;
+    _Atomic bool other_may; /* hold_meanwhile */
     _Atomic int n_held, n_answered;
     char held[MOST][32], answered[MOST][32];
 } * disk;
@@ -392,6 +393,98 @@ static void after_two_failed_syncs(void **state)
     check_what_is_left();
 }
 
+/* --- moving the log ------------------------------------------------------- */
+
+enum { LONG = 1000 * (PAGE + 24) };
+static long long_syncs, failing_long; /* of a log that is to be moved */
+
+/* Another member commits while this sync runs, and its pages are lost, too. */
+static void let_other_hold(sqlite3_file *f)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    sqlite3_int64 size = 0, before = 0;
+    real->xFileSize(f, &before);
+    disk->other_may = true;
+    for (int i = 0; i < 400 && size <= before; i++) {
+        nanosleep(&pause, NULL);
+        real->xFileSize(f, &size);
+    }
+    nanosleep(&pause, NULL);
+}
+
+static int one_long_failed(sqlite3_file *f, int flags)
+{
+    sqlite3_int64 size = 0;
+    real->xFileSize(f, &size);
+    if (size > LONG && long_syncs++ == failing_long) {
+        disk->failing = 1;
+        let_other_hold(f);
+    }
+    return x_sync(f, flags);
+}
+
+static bool hold_one(struct ledger *l, const struct price *p, struct err *err)
+{
+    struct mem m;
+    struct arena a;
+    struct ledger_hold *h = NULL;
+    const struct ledger_request r = {.query = STR("q"), .mechanism = STR("m")};
+    mem_init(&m, 0);
+    arena_init(&a, &m);
+    bool ok = kit_hold(l, &a, &r, p, &h, err) == OK;
+    if (ok)
+        note(&disk->n_held, disk->held, ledger_hold_receipt(h, 0));
+    arena_fini(&a);
+    return ok;
+}
+
+/* They end before the log begins anew, so that the image has all of it. */
+static void hold_some(bool until_moved)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    struct mem m;
+    struct ledger *l = NULL;
+    struct err err;
+    struct price p;
+    install();
+    mem_init(&m, 0);
+    price_init(&p);
+    mpq_set_ui(p.epsilon, 1, 1000);
+    if (open_member(&m, &l, &err) != OK)
+        _exit(2);
+    if (until_moved)
+        methods.xSync = one_long_failed;
+    while (!until_moved && !disk->other_may)
+        nanosleep(&pause, NULL);
+    do
+        if (!hold_one(l, &p, &err))
+            _exit(3);
+    while (until_moved && long_syncs <= failing_long);
+    _exit(0);
+}
+
+/* SQLite syncs the log before it moves it, and tells nobody if that fails:
+ * what another wrote meanwhile is lost with it. */
+static void after_a_failed_move(void **state)
+{
+    (void)state;
+    for (failing_long = 0; failing_long < 2; failing_long++) {
+        int status;
+        fresh();
+        for (int i = 0; i < 2; i++) {
+            pid_t pid = fork();
+            if (!pid)
+                hold_some(i == 0);
+        }
+        for (int i = 0; i < 2; i++) {
+            assert_true(wait(&status) > 0);
+            assert_int_equal(status, 0);
+        }
+        assert_true(disk->failing < 1);
+        check_what_is_left();
+    }
+}
+
 /* A new group cannot know that the one before failed. */
 static void a_new_group(void **state)
 {
@@ -430,6 +523,7 @@ int main(void)
         cmocka_unit_test(power_cuts),
         cmocka_unit_test(after_a_failed_sync),
         cmocka_unit_test(after_two_failed_syncs),
+        cmocka_unit_test(after_a_failed_move),
         cmocka_unit_test(a_new_group),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -32,9 +32,23 @@ struct shared {
     atomic_int die;   /* the engine dies while it loads */
     atomic_int laws;
     atomic_int engine; /* its process */
+    /* what a process shares with others that can write there */
+    atomic_int of_engine, of_helper, of_worker;
 };
 static struct shared *seen;
 static char dir[SCRATCH_PATH];
+
+static int mappings_shared(void)
+{
+    char line[512];
+    int n = 0;
+    FILE *f = fopen("/proc/self/maps", "re");
+    while (f && fgets(line, sizeof line, f))
+        n += strstr(line, " rw-s ") != NULL;
+    if (f)
+        fclose(f);
+    return n;
+}
 
 __typeof__(source_load) __real_source_load, __wrap_source_load;
 enum status __wrap_source_load(struct source *src, const struct cq *q,
@@ -43,6 +57,7 @@ enum status __wrap_source_load(struct source *src, const struct cq *q,
 {
     atomic_fetch_add(&seen->loads, 1);
     atomic_store(&seen->engine, getpid());
+    atomic_store(&seen->of_engine, mappings_shared());
     if (atomic_load(&seen->die))
         _exit(1);
     return __real_source_load(src, q, st, p, err);
@@ -64,6 +79,8 @@ struct str __wrap_release_law(const struct priced *c)
 {
     struct str law = __real_release_law(c);
     bool worker = atomic_fetch_add(&seen->laws, 1) % 2;
+    atomic_store(worker ? &seen->of_worker : &seen->of_helper,
+                 mappings_shared());
     return worker && atomic_load(&seen->lie) ? STR("another") : law;
 }
 
@@ -186,6 +203,10 @@ static void test_loaded_once(void **state)
     expect(d, "Q(i,b) :- u(i,3,b).", 50);
     assert_int_equal(atomic_load(&seen->loads), 2);
     assert_int_equal(atomic_load(&seen->opens), 0); /* no worker loaded */
+    /* what helpers share, and with whom: `seen` alone is everybody's */
+    assert_true(atomic_load(&seen->of_helper) >= 3);
+    assert_int_equal(atomic_load(&seen->of_engine), 1);
+    assert_int_equal(atomic_load(&seen->of_worker), 1);
     dpc_dataset_free(d);
 }
 
