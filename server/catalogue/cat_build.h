@@ -28,12 +28,6 @@ void cat_attribute(struct cat_builder *b, uint32_t relation,
                    const struct catalogue_column *c, unsigned at, bool index);
 
 /* cat_keys.c, cat_standard.c; names have room for 64 bytes */
-void cat_key_name(const struct catalogue_table *t,
-                  const struct catalogue_key *k, char *out);
-void cat_reference_name(const struct catalogue_table *t,
-                        const struct catalogue_reference *r, char *out);
-const struct catalogue_key *cat_key_of(const struct catalogue_source *s,
-                                       const struct catalogue_reference *r);
 void cat_fill_keys(struct cat_builder *b, size_t table, uint32_t schema);
 void cat_fill_references(struct cat_builder *b, size_t table);
 void cat_fill_standard(struct cat_builder *b);

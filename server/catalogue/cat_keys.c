@@ -166,8 +166,8 @@ static void key_constraint(struct cat_builder *b, size_t table, uint32_t schema,
     sqlite3_free(list);
 }
 
-void cat_key_name(const struct catalogue_table *t,
-                  const struct catalogue_key *k, char *out)
+static void cat_key_name(const struct catalogue_table *t,
+                         const struct catalogue_key *k, char *out)
 {
     char *columns = names_of(t, k->columns, k->n, "_", false);
     if (k->name)
@@ -208,8 +208,9 @@ static bool same_set(const struct catalogue_key *k,
 }
 
 /* The key that a reference goes to; NULL when none is known. */
-const struct catalogue_key *cat_key_of(const struct catalogue_source *s,
-                                       const struct catalogue_reference *r)
+static const struct catalogue_key *
+cat_key_of(const struct catalogue_source *s,
+           const struct catalogue_reference *r)
 {
     const struct catalogue_table *t = &s->tables[r->table];
     for (size_t i = 0; i < t->n_keys; i++)
@@ -218,8 +219,8 @@ const struct catalogue_key *cat_key_of(const struct catalogue_source *s,
     return NULL;
 }
 
-void cat_reference_name(const struct catalogue_table *t,
-                        const struct catalogue_reference *r, char *out)
+static void cat_reference_name(const struct catalogue_table *t,
+                               const struct catalogue_reference *r, char *out)
 {
     char *columns = names_of(t, r->columns, r->n, "_", false);
     if (r->name)

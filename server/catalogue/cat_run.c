@@ -151,7 +151,7 @@ enum catalogue_kind catalogue_classify(const char *sql,
 
 /* --- values as PostgreSQL writes them ------------------------------------- */
 
-char *cat_float_text(double v, uint32_t type, char *out, size_t n)
+static char *cat_float_text(double v, uint32_t type, char *out, size_t n)
 {
     for (int digits = 1; digits < 18; digits++) {
         snprintf(out, n, "%.*g", digits, v);

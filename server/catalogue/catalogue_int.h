@@ -268,7 +268,6 @@ void cat_raise(sqlite3_context *x, const char *state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 char *cat_reg_name(struct catalogue *c, uint32_t type, sqlite3_int64 oid);
 char *cat_array_text(const char *json, uint32_t type); /* malloc */
-char *cat_float_text(double v, uint32_t type, char *out, size_t n);
 char *cat_array_read(const char *text, bool integers); /* '{a,b}' to JSON */
 bool cat_needs_quotes(const char *name);
 

@@ -22,11 +22,6 @@ enum clerk_job {
  * reason if something does not fit. */
 dpc_dataset *clerk_dataset(const struct conf *c, const struct conf_dataset *d,
                            bool sealed, dpc_error **err);
-/* Names of the files of a data set in STATE. */
-void clerk_ledger_path(const struct conf *c, const struct conf_dataset *d,
-                       char *out, size_t size);
-void clerk_copy_path(const struct conf *c, const struct conf_dataset *d,
-                     char *out, size_t size);
 
 /*
  * Before a data set is served: makes or binds its ledger, gives analysts their

@@ -81,8 +81,6 @@ void desk_replied(struct desk *d, struct desk_clerk *c, struct wire_in *in);
 void desk_clerk_lost(struct desk *d, struct desk_clerk *c);
 /* Nobody listens there any more. What runs is worked off. */
 void desk_forget_session(struct desk *d, struct desk_session *s);
-/* Gives waiting questions to clerks that are free. */
-void desk_assign(struct desk *d);
 bool desk_is_idle(const struct desk *d);
 
 /* --- desk_public.c: what fronts may know ---------------------------------- */

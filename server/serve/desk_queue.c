@@ -81,13 +81,15 @@ static struct desk_question *make(struct desk_session *s, uint32_t number,
     return q;
 }
 
+static void assign(struct desk *d);
+
 static void enqueue(struct desk *d, struct desk_question *q)
 {
     struct desk_question **p = &d->questions;
     while (*p)
         p = &(*p)->next;
     *p = q;
-    desk_assign(d);
+    assign(d);
 }
 
 /* Is it a question at all? Nobody behind this desk is sent nonsense. */
@@ -260,7 +262,8 @@ static struct desk_question *next_for(struct desk *d,
     return NULL;
 }
 
-void desk_assign(struct desk *d)
+/* Gives waiting questions to clerks that are free. */
+static void assign(struct desk *d)
 {
     for (size_t i = d->n_clerks; i-- > 0;) { /* seats first */
         struct desk_clerk *c = &d->clerks[i];
@@ -329,7 +332,7 @@ void desk_replied(struct desk *d, struct desk_clerk *c, struct wire_in *in)
     c->busy = NULL;
     if (q)
         finish(d, q, in);
-    desk_assign(d);
+    assign(d);
 }
 
 void desk_clerk_lost(struct desk *d, struct desk_clerk *c)

@@ -30,7 +30,7 @@ static struct front_portal **portal_slot(struct front *f, const char *name)
     return NULL;
 }
 
-struct front_portal *portal_find(struct front *f, const char *name)
+static struct front_portal *portal_find(struct front *f, const char *name)
 {
     struct front_portal **p = portal_slot(f, name);
     return p ? *p : NULL;
@@ -81,8 +81,8 @@ void portal_close(struct front *f, const char *name, bool all)
             end_portal(&f->portals[i]);
 }
 
-struct front_portal *portal_new(struct front *f, const char *name,
-                                struct problem *bad)
+static struct front_portal *portal_new(struct front *f, const char *name,
+                                       struct problem *bad)
 {
     size_t i = 0;
     if (!*name)

@@ -197,8 +197,6 @@ bool front_reply(struct front *f, uint32_t number, long timeout_ms,
                  struct reply *out);
 void front_fatal(struct front *f, const char *state, const char *message);
 _Noreturn void front_end(struct front *f);
-/* Messages of the desk and of auth that are there. */
-void front_channels(struct front *f);
 bool front_take_snapshot(struct front *f, struct wire_in *in);
 
 /* --- front_start.c ----------------------------------------------------------
@@ -259,9 +257,6 @@ void run_simple(struct front *f, const char *text);
 /* --- front_extended.c --------------------------------------------------------
  */
 bool extended_message(struct front *f, char type, struct wire_in *in);
-struct front_portal *portal_find(struct front *f, const char *name);
-struct front_portal *portal_new(struct front *f, const char *name,
-                                struct problem *bad);
 void portal_close(struct front *f, const char *name, bool all);
 void prepared_close(struct front *f, const char *name, bool all);
 /* What a FETCH will give. */

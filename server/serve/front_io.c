@@ -102,6 +102,8 @@ static int receive(struct front *f)
     return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
+static void channels(struct front *f);
+
 /* Waits until the client has sent something; looks after the channels
  * meanwhile. */
 static bool wait_client(struct front *f, long deadline)
@@ -118,7 +120,7 @@ static bool wait_client(struct front *f, long deadline)
         if (n < 0 && errno != EINTR)
             return false;
         if (n > 0 && (p[1].revents || p[2].revents) && f->session)
-            front_channels(f);
+            channels(f);
         if (n > 0 && p[0].revents)
             return true;
     }
@@ -220,7 +222,8 @@ static void auth_messages(struct front *f)
                     "terminating connection due to administrator command");
 }
 
-void front_channels(struct front *f)
+/* Messages of the desk and of auth that are there. */
+static void channels(struct front *f)
 {
     char type;
     struct wire_in in;

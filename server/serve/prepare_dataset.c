@@ -18,8 +18,10 @@
 
 enum { PATH = 4096 };
 
-void clerk_ledger_path(const struct conf *c, const struct conf_dataset *d,
-                       char *out, size_t size)
+/* Names of the files of a data set in STATE. */
+static void clerk_ledger_path(const struct conf *c,
+                              const struct conf_dataset *d, char *out,
+                              size_t size)
 {
     if (d->ledger)
         snprintf(out, size, "%s", d->ledger);
@@ -27,8 +29,8 @@ void clerk_ledger_path(const struct conf *c, const struct conf_dataset *d,
         snprintf(out, size, "%s/%s.ledger", c->state, d->name);
 }
 
-void clerk_copy_path(const struct conf *c, const struct conf_dataset *d,
-                     char *out, size_t size)
+static void clerk_copy_path(const struct conf *c, const struct conf_dataset *d,
+                            char *out, size_t size)
 {
     snprintf(out, size, "%s/%s-%s.sealed", c->state, d->name, d->version);
 }

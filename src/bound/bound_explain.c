@@ -12,7 +12,7 @@ void bound_print_column(struct sb *b, const struct table *t, uint32_t col)
         sb_printf(b, "%u", col + 1);
 }
 
-void bound_print_element(struct sb *b, const struct tab *t, uint32_t e)
+static void bound_print_element(struct sb *b, const struct tab *t, uint32_t e)
 {
     if (t->flag[e] & EL_CONST)
         value_print(b, &t->q->consts[e]);
@@ -22,7 +22,7 @@ void bound_print_element(struct sb *b, const struct tab *t, uint32_t e)
         sb_char(b, '_');
 }
 
-void bound_print_atom(struct sb *b, const struct tab *t, uint32_t i)
+static void bound_print_atom(struct sb *b, const struct tab *t, uint32_t i)
 {
     const struct tab_atom *at = &t->atoms[i];
     const struct table *tb = &t->q->schema->tables.p[at->table];

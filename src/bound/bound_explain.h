@@ -11,7 +11,5 @@ enum status bound_explain(struct arena *a, const struct upper *up,
 
 /* Name of a column, or its position from 1 when it has none. */
 void bound_print_column(struct sb *b, const struct table *t, uint32_t col);
-void bound_print_element(struct sb *b, const struct tab *t, uint32_t e);
-void bound_print_atom(struct sb *b, const struct tab *t, uint32_t i);
 
 #endif

@@ -63,8 +63,5 @@ bool time_to_char(struct arena *a, const struct value *v, struct str format,
 struct value expr_text_regex(const struct value *v);
 
 struct value time_add_days(const struct value *date, int64_t days);
-/* Is the field (of extract) or unit (of date_trunc) one that we know? */
-bool time_field_known(struct str field, enum type t);
-bool time_unit_known(struct str unit);
 
 #endif

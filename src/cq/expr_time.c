@@ -100,7 +100,7 @@ static enum field field_of(struct str name)
     return F_NONE;
 }
 
-bool time_field_known(struct str field, enum type t)
+static bool time_field_known(struct str field, enum type t)
 {
     enum field f = field_of(field);
     if (t == T_TIME)
@@ -252,7 +252,8 @@ static int64_t trunc_days(struct str unit, int64_t days)
     return time_civil_days(c.year, 1, 1);
 }
 
-bool time_unit_known(struct str unit)
+/* Is the field (of extract) or unit (of date_trunc) one that we know? */
+static bool time_unit_known(struct str unit)
 {
     static const char *const names[] = {"week", "month", "quarter", "year"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -230,7 +230,10 @@ static vset determined_by(const struct cq *q, uint32_t atom, vset set)
     return more;
 }
 
-vset complete_closure(const struct cq *q, vset from, aset *rows)
+/* The variables that `from` determines through keys and dependencies whose
+ * cells are not NULL, rows included where `rows` is not NULL: atoms of which
+ * the very row is determined. */
+static vset complete_closure(const struct cq *q, vset from, aset *rows)
 {
     for (vset before = ~from; before != from;) {
         before = from;

@@ -49,9 +49,4 @@ struct completion {
 enum status complete_query(struct arena *a, const struct cq *q,
                            struct completion *out, struct err *err) WARN_UNUSED;
 
-/* The variables that `from` determines through keys and dependencies whose
- * cells are not NULL, rows included where `rows` is not NULL: atoms of which
- * the very row is determined. */
-vset complete_closure(const struct cq *q, vset from, aset *rows);
-
 #endif

@@ -283,7 +283,6 @@ bool exact_allows(const struct join *j, const struct request *r, uint32_t v,
  */
 /* Zeroed; until it is dropped or the engine closed. NULL: no memory. Not for
  * worker threads. */
-void *block_take(struct join *j, size_t n);
 void *block_array(struct join *j, size_t n, size_t size);
 /* The block with its first n bytes only; where it is now. */
 void *block_cut(struct join *j, void *p, size_t n);
@@ -335,10 +334,6 @@ enum status join_max_weighted(struct join *j, aset f, vset boundary, vset outs,
                               u128 *out, struct err *err) WARN_UNUSED;
 enum status join_list_weighted(struct join *j, vset keys, each_key each,
                                void *ctx, struct err *err) WARN_UNUSED;
-/* weigh.c, tests: by the walker alone. */
-enum status join_weigh_walked(struct join *j, aset f, vset keys, vset outs,
-                              each_key each, void *ctx,
-                              struct err *err) WARN_UNUSED;
 /* Fills in the variables and comparisons of r->f. */
 enum status join_pick(struct join *j, struct request *r, struct arena *a,
                       struct err *err) WARN_UNUSED;

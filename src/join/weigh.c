@@ -74,8 +74,10 @@ static enum status walk_and_tell(struct weighing *w, struct request *r,
     return OK;
 }
 
-enum status join_weigh_walked(struct join *j, aset f, vset keys, vset outs,
-                              each_key each, void *ctx, struct err *err)
+/* weigh.c, tests: by the walker alone. */
+static enum status join_weigh_walked(struct join *j, aset f, vset keys,
+                                     vset outs, each_key each, void *ctx,
+                                     struct err *err)
 {
     TRY(join_encode(j, err));
     struct arena a;

@@ -180,7 +180,7 @@ static bool read_fraction(const char *text, mpq_t out)
     return true;
 }
 
-enum status db_read_rat(struct str s, mpq_t out, struct err *err)
+static enum status db_read_rat(struct str s, mpq_t out, struct err *err)
 {
     struct err why;
     if (s.p && rat_read(s, "amount", out, &why) == OK)

@@ -74,7 +74,6 @@ struct str db_copy(struct arena *a, sqlite3_stmt *st, int col);
 void db_bind_rat(sqlite3_stmt *st, int i, struct arena *a, mpq_srcptr v);
 enum status db_rat(sqlite3_stmt *st, int col, mpq_t out,
                    struct err *err) WARN_UNUSED;
-enum status db_read_rat(struct str s, mpq_t out, struct err *err) WARN_UNUSED;
 /* BEGIN IMMEDIATE; ends with COMMIT if s is OK, else ROLLBACK. Returns s, or
  * why the commit failed. PRIVACY: OK means that the change is on the disk, and
  * the heads of its events in the anchor. */
@@ -95,8 +94,6 @@ enum status db_group_end(struct ledger *l, enum status s, struct err *err);
 /* --- file.c: names, and opening for adopt.c --------------------------------
  */
 
-enum status ledger_file_name(const char *path, char out[PATH_MAX],
-                             struct err *err) WARN_UNUSED;
 enum status ledger_file_check(const char *name, const char *path,
                               bool read_only, struct err *err) WARN_UNUSED;
 /* The file as SQLite has it, whatever its format; *out_format is that. */

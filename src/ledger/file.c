@@ -23,8 +23,8 @@ enum { BUSY_MS = 30000 };
 
 /* The folder's real path and the last name: SQLite's NOFOLLOW refuses
  * symbolic links in any part of a path, and only the last one matters. */
-enum status ledger_file_name(const char *path, char out[PATH_MAX],
-                             struct err *err)
+static enum status ledger_file_name(const char *path, char out[PATH_MAX],
+                                    struct err *err)
 {
     char dir[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(path, '/');

@@ -10,9 +10,11 @@ static const struct inverse *inverse_of(enum noise_kind kind)
     return kind == NOISE_STAIRCASE ? &inverse_staircase : NULL;
 }
 
-enum status inverse_table_build(const struct noise *n, const struct inverse *f,
-                                mpfr_prec_t prec, struct mem *m,
-                                struct inverse_table *out, struct err *err)
+static enum status inverse_table_build(const struct noise *n,
+                                       const struct inverse *f,
+                                       mpfr_prec_t prec, struct mem *m,
+                                       struct inverse_table *out,
+                                       struct err *err)
 {
     size_t size = f->size(n, prec);
     *out = (struct inverse_table){.prec = prec};

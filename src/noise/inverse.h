@@ -38,10 +38,6 @@ enum { INVERSE_PREC = 160 };
 
 /* The table that a struct noise keeps for its draws (noise_fini frees it). */
 enum status noise_prepare(struct noise *n, struct err *err) WARN_UNUSED;
-enum status inverse_table_build(const struct noise *n, const struct inverse *f,
-                                mpfr_prec_t prec, struct mem *m,
-                                struct inverse_table *out,
-                                struct err *err) WARN_UNUSED;
 void inverse_table_fini(struct inverse_table *t, struct mem *m);
 
 /* One draw. bits and prec are the first round's; 0: chosen from s. Tests pass

@@ -139,28 +139,6 @@ void iv_mul_q(struct iv *out, const struct iv *x, mpq_srcptr q)
     iv_fini(&p);
 }
 
-void iv_abs(struct iv *out, const struct iv *x)
-{
-    if (mpfr_sgn(x->lo) >= 0) {
-        iv_set(out, x);
-    } else if (mpfr_sgn(x->hi) <= 0) {
-        iv_neg(out, x);
-    } else {
-        if (mpfr_cmpabs(x->lo, x->hi) > 0)
-            mpfr_neg(out->hi, x->lo, MPFR_RNDU);
-        else
-            mpfr_set(out->hi, x->hi, MPFR_RNDU);
-        mpfr_set_zero(out->lo, 1);
-    }
-}
-
-void iv_sqr(struct iv *out, const struct iv *x)
-{
-    iv_abs(out, x);
-    mpfr_sqr(out->lo, out->lo, MPFR_RNDD);
-    mpfr_sqr(out->hi, out->hi, MPFR_RNDU);
-}
-
 #define RISING(name)                                                           \
     void iv_##name(struct iv *out, const struct iv *x)                         \
     {                                                                          \
@@ -172,41 +150,14 @@ RISING(expm1)
 RISING(log)
 RISING(log1p)
 RISING(sinh)
-RISING(tanh)
 RISING(sqrt)
-RISING(atan)
 #undef RISING
-
-void iv_erfc(struct iv *out, const struct iv *x)
-{
-    mpfr_t lo;
-    mpfr_init2(lo, mpfr_get_prec(out->lo));
-    mpfr_erfc(lo, x->hi, MPFR_RNDD);
-    mpfr_erfc(out->hi, x->lo, MPFR_RNDU);
-    mpfr_swap(out->lo, lo);
-    mpfr_clear(lo);
-}
-
-void iv_sech(struct iv *out, const struct iv *x)
-{
-    mpfr_t lo;
-    mpfr_init2(lo, mpfr_get_prec(out->lo));
-    mpfr_sech(lo, x->hi, MPFR_RNDD);
-    mpfr_sech(out->hi, x->lo, MPFR_RNDU);
-    mpfr_swap(out->lo, lo);
-    mpfr_clear(lo);
-}
 
 void iv_pow_q(struct iv *out, const struct iv *x, mpq_srcptr e)
 {
     iv_log(out, x);
     iv_mul_q(out, out, e);
     iv_exp(out, out);
-}
-
-bool iv_less(const struct iv *x, const struct iv *y)
-{
-    return mpfr_less_p(x->hi, y->lo);
 }
 
 bool iv_at_most(const struct iv *x, const struct iv *y)

@@ -36,8 +36,6 @@ void iv_mul(struct iv *out, const struct iv *x, const struct iv *y);
 /* y > 0 certainly */
 void iv_div(struct iv *out, const struct iv *x, const struct iv *y);
 void iv_mul_q(struct iv *out, const struct iv *x, mpq_srcptr q);
-void iv_sqr(struct iv *out, const struct iv *x);
-void iv_abs(struct iv *out, const struct iv *x);
 
 /* Functions that rise. */
 void iv_exp(struct iv *out, const struct iv *x);
@@ -45,17 +43,11 @@ void iv_expm1(struct iv *out, const struct iv *x);
 void iv_log(struct iv *out, const struct iv *x); /* x >= 0; log 0 = -inf */
 void iv_log1p(struct iv *out, const struct iv *x);
 void iv_sinh(struct iv *out, const struct iv *x);
-void iv_tanh(struct iv *out, const struct iv *x);
 void iv_sqrt(struct iv *out, const struct iv *x); /* x >= 0 */
-void iv_erfc(struct iv *out, const struct iv *x); /* falls */
-void iv_atan(struct iv *out, const struct iv *x);
-/* 1 / cosh x, for x >= 0 */
-void iv_sech(struct iv *out, const struct iv *x);
 /* x^e for x >= 0 and a rational e > 0 */
 void iv_pow_q(struct iv *out, const struct iv *x, mpq_srcptr e);
 
-/* Certain comparisons. */
-bool iv_less(const struct iv *x, const struct iv *y);    /* x < y */
+/* A certain comparison. */
 bool iv_at_most(const struct iv *x, const struct iv *y); /* x <= y */
 
 /* The larger and the smaller end as rationals (exact). */

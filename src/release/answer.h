@@ -106,8 +106,6 @@ void answer_quote_text(struct sb *b, const struct choice *c);
 void json_rat(struct json *j, mpq_srcptr v, bool up);
 /* The key of a group: a JSON array. */
 void json_key_values(struct json *j, const struct value *vals, size_t n);
-/* The same as a text of its own; p is NULL without memory. */
-struct str key_text(struct arena *a, const struct value *vals, size_t n);
 /* SELECT AVG(x) alone: its answer beside the two counts. */
 struct answer_table;
 void answer_average_json(struct json *j, const struct prepared *p,

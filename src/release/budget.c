@@ -5,7 +5,8 @@
 #include "release/binding.h"
 #include "release/release.h"
 
-enum status budget_path(struct session *s, const char **out, struct err *err)
+static enum status budget_path(struct session *s, const char **out,
+                               struct err *err)
 {
     if (!s->opt.ledger.n) {
         err_set(err, E_USAGE, "no ledger was given");

@@ -4,8 +4,6 @@
 
 #include "release/answer.h"
 
-enum status budget_path(struct session *s, const char **out,
-                        struct err *err) WARN_UNUSED;
 enum status budget_open(struct session *s, bool read_only, struct ledger **out,
                         struct err *err) WARN_UNUSED;
 /* Verifies and tells what is spent and what remains (budget_show.c). */

@@ -32,8 +32,8 @@ static bool cancelled(void *session)
     return session_cancelled(session);
 }
 
-void release_voting_init(struct voting *v, struct released *r,
-                         struct entropy *rng)
+static void release_voting_init(struct voting *v, struct released *r,
+                                struct entropy *rng)
 {
     *v = (struct voting){.r = r,
                          .e = &r->c->choice.entity.election,
@@ -49,7 +49,7 @@ void release_voting_init(struct voting *v, struct released *r,
     mpz_init(v->out);
 }
 
-void release_voting_fini(struct voting *v)
+static void release_voting_fini(struct voting *v)
 {
     pack_close(v->pack);
     contrib_close(v->from);

@@ -35,7 +35,7 @@ static bool relies_on_constraints(const struct count *q)
  * inserted or deleted only if no table has rows that add answers and rows that
  * take them away; a vector of counts changes by more in any case. From the
  * query alone. */
-bool prepare_substitutes(const struct count *q)
+static bool prepare_substitutes(const struct count *q)
 {
     const struct schema *s = &q->p->schema;
     return s->has_entities ? s->neighbours == CHANGE_ENTITY

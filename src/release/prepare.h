@@ -141,7 +141,5 @@ bool prepare_count_uses(const struct count *q, uint32_t table);
 bool prepare_can_cut(const struct count *q);
 /* guarantee_text.c: "insert or delete one row of: edge" */
 struct str prepare_neighbours_text(struct count *q);
-/* Is replacing a row, or an entity, promised too? */
-bool prepare_substitutes(const struct count *q);
 
 #endif

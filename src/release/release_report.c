@@ -62,17 +62,6 @@ void json_key_values(struct json *j, const struct value *vals, size_t n)
     json_end(j, ']');
 }
 
-struct str key_text(struct arena *a, const struct value *vals, size_t n)
-{
-    struct sb b;
-    struct json j;
-    sb_init(&b, a);
-    json_init(&j, &b);
-    json_key_values(&j, vals, n);
-    struct str none = {0};
-    return b.failed ? none : str_copy(a, sb_view(&b));
-}
-
 static const char *calibration(const struct choice *c)
 {
     static const char *const names[] = {[CHOICE_EXACT] = "none",

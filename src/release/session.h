@@ -90,9 +90,6 @@ struct session {
 
 enum status session_new(struct session **out, struct err *err) WARN_UNUSED;
 void session_free(struct session *s);
-/* E_USAGE for an unknown name, E_NOMEM. */
-enum status session_set(struct session *s, struct str name,
-                        struct str value) WARN_UNUSED;
 /* A call begins on this thread. */
 void session_begin(struct session *s);
 /* Did the user cancel, or did the deadline pass? For long computations, from

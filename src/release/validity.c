@@ -83,7 +83,9 @@ static enum status check_table(struct prepared *p, size_t table,
     return s;
 }
 
-enum status validity_of_rows(struct prepared *p, struct err *err)
+/* Is everything that is declared true of the tables? Table by table, all
+ * columns read; E_DATA, E_SOURCE, E_CONSTRAINT. OWNER. */
+static enum status validity_of_rows(struct prepared *p, struct err *err)
 {
     struct violations v = {0};
     struct sb b;

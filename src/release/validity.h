@@ -49,9 +49,6 @@ enum status validity_open(struct prepared *p, struct ledger *l,
 enum status validity_check(struct prepared *p, struct ledger *l,
                            struct validity *v, struct err *why,
                            struct err *err) WARN_UNUSED;
-/* Is everything that is declared true of the tables? Table by table, all
- * columns read; E_DATA, E_SOURCE, E_CONSTRAINT. OWNER. */
-enum status validity_of_rows(struct prepared *p, struct err *err) WARN_UNUSED;
 /* SHA-256 of what is declared: types, NOT NULL, constraints. */
 enum status validity_declared(struct prepared *p, struct str *out,
                               struct err *err) WARN_UNUSED;

@@ -32,9 +32,6 @@ struct voting {
     mpz_t out; /* the last number that was drawn */
 };
 
-void release_voting_init(struct voting *v, struct released *r,
-                         struct entropy *rng);
-void release_voting_fini(struct voting *v);
 /* Who contributes what, by `group` if it is not NULL. */
 enum status
 release_voting_open(struct voting *v, struct evaluated *data,

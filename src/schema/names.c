@@ -12,7 +12,8 @@
  */
 #include "schema/schema.h"
 
-bool name_is_folded(struct str name)
+/* names.c: what a written name stands for. */
+static bool name_is_folded(struct str name)
 {
     for (size_t i = 0; i < name.n; i++)
         if (name.p[i] >= 'A' && name.p[i] <= 'Z')

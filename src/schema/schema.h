@@ -192,8 +192,6 @@ long schema_find_nocase(const struct schema *s, struct str name);
 size_t schema_count_nocase(const struct schema *s, struct str name);
 long table_find_column(const struct table *t, struct str name);
 
-/* names.c: what a written name stands for. */
-bool name_is_folded(struct str name); /* has no upper case letter */
 /* SQL: exactly, or in any case if `any_case` and the name was not quoted. */
 bool name_matches(struct str have, bool any_case, struct str asked,
                   bool quoted);

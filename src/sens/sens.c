@@ -82,7 +82,8 @@ static enum status count_residuals(struct job *w)
     return OK;
 }
 
-void sens_clamp(mpq_t s)
+/* min(s, COUNT_MOST): no two vectors of clamped counts are further apart. */
+static void sens_clamp(mpq_t s)
 {
     mpq_t most;
     mpq_init(most);

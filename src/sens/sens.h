@@ -160,8 +160,6 @@ enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
                                const struct sens_options *opt, struct sens *out,
                                struct err *err) WARN_UNUSED;
 void sens_fini(struct sens *s); /* wipes */
-/* min(s, COUNT_MOST): no two vectors of clamped counts are further apart. */
-void sens_clamp(mpq_t s);
 /* The embedded engine as a counter. */
 struct sens_counter sens_engine(struct join *j);
 

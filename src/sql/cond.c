@@ -54,7 +54,8 @@ void lower_leave(struct lower *l)
     l->depth--;
 }
 
-aset sql_expr_atoms(const struct lower *l, const struct expr *e)
+/* The atoms whose columns the expression uses. */
+static aset sql_expr_atoms(const struct lower *l, const struct expr *e)
 {
     aset s = e->op == X_VAR ? aset_one(l->var_atom.p[e->var]) : 0;
     for (uint32_t i = 0; i < e->n_args; i++)

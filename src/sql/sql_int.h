@@ -321,8 +321,6 @@ enum status add_predicate(struct lower *l, struct expr *e, long position);
 /* A variable or constant for the expression: a calc if it is neither. */
 enum status term_of(struct lower *l, const struct expr *e, long position,
                     struct term *out);
-/* The atoms whose columns the expression uses. */
-aset sql_expr_atoms(const struct lower *l, const struct expr *e);
 
 /* --- formula.c: conditions that are not conjunctive ------------------------*/
 

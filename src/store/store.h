@@ -108,12 +108,6 @@ struct store_loader;
 enum status store_load_begin(struct store *st, size_t table, const bool *wanted,
                              struct store_loader **out,
                              struct err *err) WARN_UNUSED;
-/* vals: one per wanted column, in column order, as text; p NULL is NULL. */
-enum status store_load_text(struct store_loader *l, const struct str *vals,
-                            struct err *err) WARN_UNUSED;
-/* The same with typed values. */
-enum status store_load_values(struct store_loader *l, const struct value *vals,
-                              struct err *err) WARN_UNUSED;
 /* Finishes (sorts dictionaries) and frees the loader, also on failure. */
 enum status store_load_end(struct store_loader *l, struct err *err) WARN_UNUSED;
 void store_load_abort(struct store_loader *l); /* NULL allowed */

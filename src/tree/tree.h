@@ -117,9 +117,6 @@ bool tree_is_sum(const struct ctree *t, uint32_t *scale);
 /* A sum over the answers of a conjunctive query, of numbers that are not
  * negative. */
 bool tree_is_plain_sum(const struct ctree *t);
-/* A sum of the cases of outer joins that no row takes anything away from
- * (PROOF.md, outer joins). From the query alone. */
-bool tree_is_outer_join(const struct ctree *t);
 /* A child of the root without children and conditions of its own, that takes
  * away what it is satisfied for. */
 bool tree_is_anti_join(const struct tree_branch *t, uint32_t node);

@@ -9,9 +9,5 @@
 enum status tree_select(struct arena *a, const struct tree_branch *t,
                         const bool *in, struct cq_builder *b, uint32_t *atom_to,
                         struct err *err) WARN_UNUSED;
-enum status tree_select_filters(struct arena *a, const struct tree_branch *t,
-                                const bool *in, struct cq_builder *b,
-                                const uint32_t *atom_to,
-                                struct err *err) WARN_UNUSED;
 
 #endif

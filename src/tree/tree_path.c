@@ -16,6 +16,35 @@
 #include "tree/tree_int.h"
 
 /* The items of the nodes marked in `in`, as a builder of their own. */
+static enum status select_filters(struct arena *a, const struct tree_branch *t,
+                                  const bool *in, struct cq_builder *b,
+                                  const uint32_t *atom_to, struct err *err)
+{
+    const struct cq_builder *from = &t->b;
+    bool ok = true;
+    for (size_t i = 0; i < from->cmps.n; i++)
+        if (in[t->cmp_node.p[i]])
+            ok = ok && VEC_PUSH(a, &b->cmps, from->cmps.p[i]);
+    for (size_t i = 0; i < from->equals.n; i++)
+        if (in[t->equal_node.p[i]])
+            ok = ok && VEC_PUSH(a, &b->equals, from->equals.p[i]);
+    for (size_t i = 0; i < from->calcs.n; i++) {
+        struct calc c = from->calcs.p[i];
+        c.atom = atom_to[c.atom];
+        if (c.atom != UINT32_MAX)
+            ok = ok && VEC_PUSH(a, &b->calcs, c);
+    }
+    for (size_t i = 0; i < from->preds.n; i++) {
+        struct pred p = from->preds.p[i];
+        p.atom = atom_to[p.atom];
+        if (in[t->pred_node.p[i]] && p.atom == UINT32_MAX)
+            return E_UNSUPPORTED; /* of an atom that is left out */
+        if (in[t->pred_node.p[i]])
+            ok = ok && VEC_PUSH(a, &b->preds, p);
+    }
+    return ok ? OK : err_nomem(err);
+}
+
 enum status tree_select(struct arena *a, const struct tree_branch *t,
                         const bool *in, struct cq_builder *b, uint32_t *atom_to,
                         struct err *err)
@@ -44,36 +73,7 @@ enum status tree_select(struct arena *a, const struct tree_branch *t,
         if (!VEC_PUSH(a, &b->atoms, at))
             return err_nomem(err);
     }
-    return tree_select_filters(a, t, in, b, atom_to, err);
-}
-
-enum status tree_select_filters(struct arena *a, const struct tree_branch *t,
-                                const bool *in, struct cq_builder *b,
-                                const uint32_t *atom_to, struct err *err)
-{
-    const struct cq_builder *from = &t->b;
-    bool ok = true;
-    for (size_t i = 0; i < from->cmps.n; i++)
-        if (in[t->cmp_node.p[i]])
-            ok = ok && VEC_PUSH(a, &b->cmps, from->cmps.p[i]);
-    for (size_t i = 0; i < from->equals.n; i++)
-        if (in[t->equal_node.p[i]])
-            ok = ok && VEC_PUSH(a, &b->equals, from->equals.p[i]);
-    for (size_t i = 0; i < from->calcs.n; i++) {
-        struct calc c = from->calcs.p[i];
-        c.atom = atom_to[c.atom];
-        if (c.atom != UINT32_MAX)
-            ok = ok && VEC_PUSH(a, &b->calcs, c);
-    }
-    for (size_t i = 0; i < from->preds.n; i++) {
-        struct pred p = from->preds.p[i];
-        p.atom = atom_to[p.atom];
-        if (in[t->pred_node.p[i]] && p.atom == UINT32_MAX)
-            return E_UNSUPPORTED; /* of an atom that is left out */
-        if (in[t->pred_node.p[i]])
-            ok = ok && VEC_PUSH(a, &b->preds, p);
-    }
-    return ok ? OK : err_nomem(err);
+    return select_filters(a, t, in, b, atom_to, err);
 }
 
 static void mark_path(const struct tree_branch *t, uint32_t node, bool *in,
@@ -224,7 +224,7 @@ static bool is_case(const struct tree_branch *t)
 
 /* PRIVACY: conditions, keys and values are then of the side that stays, and
  * answers of different cases are told apart. */
-bool tree_is_outer_join(const struct ctree *t)
+static bool tree_is_outer_join(const struct ctree *t)
 {
     for (size_t i = 0; i < t->n_branches; i++) {
         if (!is_empty(t->branches[i]) && !is_case(t->branches[i]))

@@ -7,6 +7,8 @@
     that src/NAMES gives to the module, and no prefix has two owners
   - what is private to a module and shared by its files is <module>_int.h, and
     nobody else includes it
+  - a function that the linker sees is used by another file than its own; those
+    that only tests use stand in src/SEAMS
 
 Each check is run on something broken first: a check that cannot fail says
 nothing.
@@ -90,24 +92,61 @@ def owners(text):
     return out, bad
 
 
-def exported(root, build):
-    """(module, name) of everything that object files define."""
-    objects = os.path.join(build, "src", "CMakeFiles")
-    for entry in sorted(os.listdir(objects)):
-        m = re.fullmatch(r"dpc_(\w+)\.dir", entry)
-        if not m:
-            continue
-        for folder, _, names in os.walk(os.path.join(objects, entry)):
-            for name in names:
-                path = os.path.join(folder, name)
-                at = os.path.relpath(path, os.path.join(objects, entry))
-                # not what a build folder keeps of files that moved
-                if name.endswith(".c.o") and os.path.exists(os.path.join(root, "src", at[:-2])):
-                    text = subprocess.run(["nm", "-P", "-g", "--defined-only", path],
-                                          capture_output=True, text=True, check=True).stdout
-                    for line in text.split("\n"):
-                        if line and not line.startswith(("__", "_", "DW.")):
-                            yield m[1], line.split()[0]
+def objects(root, build):
+    """(source, path) of the object files, but for what a build folder keeps of
+    sources that moved."""
+    for folder, _, names in os.walk(build):
+        place, found, rest = os.path.relpath(folder, build).partition("CMakeFiles" + os.sep)
+        for name in names:
+            inside = os.path.join(rest, name).partition(".dir" + os.sep)[2]
+            source = os.path.normpath(os.path.join(place, inside[:-2].replace("__", "..")))
+            if found and name.endswith(".c.o") and os.path.exists(os.path.join(root, source)):
+                yield source, os.path.join(folder, name)
+
+
+def symbols(root, build):
+    """({name: source of src, cli and server that defines it}, {name: sources that
+    use it without defining it})"""
+    defined, used = {}, {}
+    for source, path in objects(root, build):
+        text = subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout
+        for line in text.split("\n"):
+            name, _, kind = line.partition(" ")
+            if not name or name.startswith(("_", "DW.")):
+                continue
+            if kind[0] == "U":
+                used.setdefault(name, set()).add(source)
+            elif source.startswith(tuple(p + "/" for p in PLACES)):
+                defined[name] = source
+    return defined, used
+
+
+def exported(defined):
+    """(module, name) of what the objects of src define."""
+    for name, source in sorted(defined.items()):
+        if source.startswith("src/"):
+            yield source.split("/")[1], name
+
+
+def seams(text):
+    return {name for line in text.split("\n") if not line.startswith("#") for name in line.split()}
+
+
+def lonely(defined, used, seen):
+    """Functions that could be static, and lines of SEAMS that say nothing."""
+    bad = []
+    for name, source in sorted(defined.items()):
+        users = used.get(name, set()) - {source}
+        if name == "main" or name.startswith("dpc_"):
+            continue  # the program's, the library's
+        if not users:
+            bad.append(f"{name} is used in {source} alone: make it static")
+        elif not any(u.startswith(tuple(p + "/" for p in PLACES)) for u in users):
+            if name not in seen:
+                bad.append(f"{name} of {source} is used by tests alone: to tests/harness, or into src/SEAMS")
+            seen = seen - {name}
+    return bad + [f"SEAMS: {name} is used by more than tests, or not there" for name in sorted(seen)
+                  if not name.endswith("_check")]
 
 
 def prefixes(names, owner):
@@ -135,6 +174,10 @@ def self_check(files, owner):
     assert prefixes([("a", "x")], {"a_": "a"})
     assert not prefixes([("a", "b_c_x")], {"b_": "b", "b_c_": "a"})
     assert owners("a: x_\nb: x_\n")[1]
+    two = {"a_x": "src/a/x.c"}
+    assert not lonely(two, {"a_x": {"src/b/y.c"}}, set()) and not lonely(two, {"a_x": {"tests/t.c"}}, {"a_x"})
+    assert lonely(two, {}, set()) and lonely(two, {"a_x": {"tests/t.c"}}, set())
+    assert lonely(two, {"a_x": {"src/b/y.c"}}, {"a_x"}) and lonely({}, {}, {"a_x"})
     # and on the tree itself, broken in one place each
     path = next(f for f in files if f.endswith("/walk.c"))
     broken = dict(files)
@@ -151,10 +194,14 @@ def main():
     with open(os.path.join(SOURCE, "src", "NAMES"), encoding="utf-8") as f:
         owner, bad = owners(f.read())
     self_check(files, owner)
-    names = list(exported(SOURCE, BUILD))
+    with open(os.path.join(SOURCE, "src", "SEAMS"), encoding="utf-8") as f:
+        seen = seams(f.read())
+    defined, used = symbols(SOURCE, BUILD)
+    names = list(exported(defined))
     if len(names) < 500:
         bad.append("hardly any symbols: is the build folder whole?")
     bad += basenames(files) + tags(files) + headers(files) + prefixes(names, owner)
+    bad += lonely(defined, used, seen)
     print("\n".join(bad) or f"{len(files)} files, {len(names)} names: each in one place")
     return 1 if bad else 0
 

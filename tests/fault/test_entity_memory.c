@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "harness/session_set.h"
 #include "harness/scratch.h"
 #include "report/report.h"
 

@@ -4,6 +4,7 @@
  * the same engine must then answer as one that never failed. Opening the
  * engine fails at every allocation, too, and leaves nothing behind.
  */
+#include "harness/load_rows.h"
 #include "harness/join_case.h"
 #include "harness/join_world.h"
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "harness/session_set.h"
 #include "harness/ledger_kit.h"
 #include "release/release.h"
 #include "harness/scratch.h"

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/load_rows.h"
 #include "harness/rules.h"
 #include "harness/plain.h"
 #include "num/rat.h"

@@ -1,4 +1,5 @@
 /* See cell_rule.h. */
+#include "harness/load_rows.h"
 #include "harness/cell_rule.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* Forward laws with enclosures: see law.h. */
 #include <stdlib.h>
 
+#include "harness/iv_more.h"
 #include "harness/law.h"
 
 /* --- smooth-laplace ------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "harness/load_rows.h"
 #include "harness/tiny_store.h"
 #include "harness/universe.h"
 

@@ -4,6 +4,7 @@
  * sizes that make one or the other way of counting pairs the cheaper one; and
  * numbers beyond 32, 62 and 64 bits.
  */
+#include "harness/load_rows.h"
 #include "harness/join_case.h"
 #include "harness/plain.h"
 #include "harness/join_world.h"

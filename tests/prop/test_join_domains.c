@@ -5,6 +5,7 @@
  * values of the domain must be the distinct ones, each found under the id that
  * rows get for it, rising where an order is asked.
  */
+#include "harness/load_rows.h"
 #include "harness/join_case.h"
 
 #include <setjmp.h>

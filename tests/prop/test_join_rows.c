@@ -5,6 +5,7 @@
  * every allocation failing; cancelling. What the row engine declines is not
  * compared, so the test also counts what it takes.
  */
+#include "harness/load_rows.h"
 #include "harness/join_case.h"
 #include "harness/plain.h"
 #include "harness/oom.h"

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <cmocka.h>
 
+#include "harness/iv_more.h"
 #include "harness/fit.h"
 #include "noise/calibrate.h"
 #include "num/iv.h"

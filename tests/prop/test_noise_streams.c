@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "harness/iv_more.h"
 #include "harness/fit.h"
 #include "harness/law.h"
 #include "harness/scripted.h"

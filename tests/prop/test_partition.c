@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "harness/load_rows.h"
 #include "store/partition.h"
 
 enum { COLS = 5, MOST = 300 };

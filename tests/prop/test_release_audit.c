@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "harness/session_set.h"
 #include "harness/law.h"
 #include "harness/plain.h"
 #include "harness/scratch.h"

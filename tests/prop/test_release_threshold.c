@@ -25,6 +25,7 @@
 #include "num/iv.h"
 #include "release/choose.h"
 #include "release/evaluate.h"
+#include "harness/session_set.h"
 #include "harness/scratch.h"
 #include "harness/plain.h"
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/load_rows.h"
 #include "harness/naive.h"
 #include "harness/plain.h"
 #include "join/join.h"

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "harness/load_rows.h"
 #include "store/builder.h"
 #include "store/dict.h"
 #include "store/packed.h"

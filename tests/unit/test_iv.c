@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "harness/iv_more.h"
 #include "num/iv.h"
 
 enum { PREC = 64, FINE = 400 };

@@ -2,6 +2,7 @@
  * The join engine at its edges: numbers beyond 64 and 128 bits, gaps between
  * whole numbers, computed columns, memory that runs out, cancelling, limits.
  */
+#include "harness/load_rows.h"
 #include "harness/join_case.h"
 #include "harness/plain.h"
 #include "harness/oom.h"

@@ -16,6 +16,7 @@
 #include "join/words.h"
 #include "num/rat.h"
 #include "store/store.h"
+#include "harness/load_rows.h"
 #include "harness/plain.h"
 
 struct world {

@@ -17,6 +17,7 @@
 
 #include "bound/advice.h"
 #include "bound/bound_explain.h"
+#include "harness/session_set.h"
 #include "harness/scratch.h"
 #include "report/report.h"
 #include "sens/state.h"

@@ -12,10 +12,6 @@ enum { DOM_BLOCK = 1024 };
  * j->coding. */
 enum status dom_number(struct join *j, struct dom *d,
                        struct err *err) WARN_UNUSED;
-/* The numbers of rows from .. from + n - 1 that are not NULL, at most
- * DOM_BLOCK; returns how many. */
-size_t dom_read_ints(const struct store_column *c, size_t from, size_t n,
-                     int64_t *out);
 
 /* --- domain_encode.c
  * ------------------------------------------------------------ */
@@ -23,7 +19,6 @@ size_t dom_read_ints(const struct store_column *c, size_t from, size_t n,
 int dom_cmp_values(const struct value *a, const struct value *b);
 /* The value at a place of the sources; at a place in rising order. */
 struct value dom_ref_value(const struct dom *d, struct dom_ref r);
-struct value dom_nth(const struct dom *d, size_t at);
 
 /* Reads a column as ids. NULL is null_id. */
 struct coder {

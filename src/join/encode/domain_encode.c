@@ -28,7 +28,7 @@ struct value dom_ref_value(const struct dom *d, struct dom_ref r)
                         : column_value(s->col, r.at);
 }
 
-struct value dom_nth(const struct dom *d, size_t at)
+static struct value dom_nth(const struct dom *d, size_t at)
 {
     if (!d->is_int)
         return dom_ref_value(d, d->refs[at]);

@@ -38,8 +38,10 @@ static bool all_ints(struct dom *d)
     return true;
 }
 
-size_t dom_read_ints(const struct store_column *c, size_t from, size_t n,
-                     int64_t *out)
+/* The numbers of rows from .. from + n - 1 that are not NULL, at most
+ * DOM_BLOCK; returns how many. */
+static size_t dom_read_ints(const struct store_column *c, size_t from, size_t n,
+                            int64_t *out)
 {
     size_t k = 0;
     for (size_t r = from; r < from + n; r++) {

@@ -4,7 +4,7 @@
  */
 #include "join/join_int.h"
 
-void *block_take(struct join *j, size_t n)
+static void *block_take(struct join *j, size_t n)
 {
     struct block fresh = {NULL, n};
     if (!VEC_PUSH(&j->arena, &j->blocks, fresh))

@@ -119,7 +119,8 @@ enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
     return OK;
 }
 
-bool pg_is_utf8(const struct source *src)
+/* Other encodings order and measure texts differently. */
+static bool pg_is_utf8(const struct source *src)
 {
     const char *e = PQparameterStatus(src->pg->conn, "server_encoding");
     return e && strcmp(e, "UTF8") == 0;

@@ -44,8 +44,6 @@ enum status pg_attempt_number(struct source *src, const char *sql, double *out,
 enum status pg_wait(struct source *src, struct ticker *t, uint64_t done,
                     struct err *err) WARN_UNUSED;
 
-/* Other encodings order and measure texts differently. */
-bool pg_is_utf8(const struct source *src);
 /* How SQL over the source's tables is written, for q. */
 void pg_sqlgen(const struct source *src, const struct cq *q,
                struct sqlgen *out);
