@@ -6,6 +6,10 @@
 #include "serve/conf_int.h"
 #include "wire/scram.h"
 
+/* Questions at a time where replies have no moment: while some wait for the
+ * disk others work. */
+enum { WORKERS_UNPACED = 16 };
+
 /* --- listen, tls ------------------------------------------------------------
  */
 
@@ -229,6 +233,8 @@ static void check_dataset(struct conf_reader *r, yaml_node_t *n,
              d->name);
     if (r->failed)
         return;
+    if (!d->workers)
+        d->workers = d->pace > 0 ? 1 : WORKERS_UNPACED;
     if (!plain_name(d->version))
         FAIL(r, n, "a version is letters, digits and _-.");
     long long low = conf_nanos(d->epsilon_min),
@@ -261,7 +267,6 @@ void conf_take_datasets(struct conf_reader *r, const char *key,
                                .column = value->start_mark.column + 1,
                                .pace = -1,
                                .misses = 3,
-                               .workers = 1,
                                .memory = "",
                                .delta = "0",
                                .delta_max = "0"};

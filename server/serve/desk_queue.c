@@ -2,7 +2,8 @@
  * Questions on their way through the desk: see desk_int.h.
  *
  *   ASK -> a clerk looks for a stored answer -> reply
- *            none: -> first come, first served, one running per analyst
+ *            none: -> first come, first served, one running per analyst (as
+ *                     many as there are seats, where replies have no moment)
  *                  -> a clerk with a seat -> reply
  *
  * PRIVACY: nothing here depends on rows. A seat is held until the reply is
@@ -199,13 +200,30 @@ bool desk_is_idle(const struct desk *d)
 /* --- giving them to clerks --------------------------------------------------
  */
 
-static bool has_seat(const struct desk *d, const char *analyst)
+static unsigned seats_of(const struct desk *d, const char *analyst)
 {
+    unsigned n = 0;
     for (size_t i = 0; i < d->n_clerks; i++)
-        if (d->clerks[i].seat && d->clerks[i].busy &&
-            !strcmp(d->clerks[i].busy->analyst, analyst))
-            return true;
-    return false;
+        n += d->clerks[i].seat && d->clerks[i].busy &&
+             !strcmp(d->clerks[i].busy->analyst, analyst);
+    return n;
+}
+
+static const struct conf_grant *grant_of(const struct desk *d,
+                                         const char *analyst)
+{
+    const struct conf_person *p = conf_person(d->conf, analyst);
+    const struct conf_dataset *set = conf_dataset(d->conf, d->dataset->name);
+    return p && set ? conf_grant(p, set) : NULL;
+}
+
+/* Where replies have moments an analyst has one seat at most, so that others
+ * wait for no more than that; and where a day's spending is looked up before
+ * the charge, so that two questions do not both find the last of it. */
+static bool may_sit(const struct desk *d, const char *analyst, unsigned seats)
+{
+    const struct conf_grant *g = grant_of(d, analyst);
+    return !seats || (d->dataset->pace <= 0 && g && !g->per_day);
 }
 
 /* For the owner: who may spend, and the policy's file. */
@@ -221,9 +239,7 @@ static void put_analysts(const struct desk *d, struct wire_out *out)
 static void send_job(struct desk *d, struct desk_clerk *c,
                      struct desk_question *q)
 {
-    const struct conf_person *p = conf_person(d->conf, q->analyst);
-    const struct conf_dataset *set = conf_dataset(d->conf, d->dataset->name);
-    const struct conf_grant *g = p && set ? conf_grant(p, set) : NULL;
+    const struct conf_grant *g = grant_of(d, q->analyst);
     enum clerk_job job =
         !c->seat && q->job == CLERK_RELEASE ? CLERK_STORED : q->job;
     q->stage = c->seat ? STAGE_SEATED : STAGE_LOOKING;
@@ -248,18 +264,29 @@ static bool fits(const struct desk *d, const struct desk_clerk *c,
 {
     bool straight = q->stage == STAGE_LOOK && q->job == CLERK_RELEASE &&
                     q->spend && d->dataset->pace <= 0;
-    if (!c->seat)
-        return q->stage == STAGE_LOOK;
-    return (q->stage == STAGE_SEAT || straight) && !has_seat(d, q->analyst);
+    return c->seat ? q->stage == STAGE_SEAT || straight
+                   : q->stage == STAGE_LOOK;
 }
 
+/* First come, first served; but a seat goes to the analyst who has the
+ * fewest. */
 static struct desk_question *next_for(struct desk *d,
                                       const struct desk_clerk *c)
 {
-    for (struct desk_question *q = d->questions; q; q = q->next)
-        if (fits(d, c, q))
+    struct desk_question *best = NULL;
+    unsigned fewest = 0;
+    for (struct desk_question *q = d->questions; q; q = q->next) {
+        if (!fits(d, c, q))
+            continue;
+        if (!c->seat)
             return q;
-    return NULL;
+        unsigned seats = seats_of(d, q->analyst);
+        if (may_sit(d, q->analyst, seats) && (!best || seats < fewest)) {
+            best = q;
+            fewest = seats;
+        }
+    }
+    return best;
 }
 
 /* Gives waiting questions to clerks that are free. */

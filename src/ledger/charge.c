@@ -81,6 +81,44 @@ static enum status add(struct ledger *l, struct str whose, struct account *acc,
     return s;
 }
 
+static enum status beyond(const struct account *before, mpq_srcptr with,
+                          mpq_srcptr most, struct err *err)
+{
+    mpq_t spent, delta;
+    mpq_inits(spent, delta, NULL);
+    compose_spent(before, spent, delta);
+    err_set(err, E_BUDGET, "the privacy budget does not suffice");
+    err_detail(err, /* display */
+               "Spent epsilon %.9g, with this question %.9g, allowed %.9g. "
+               "Nothing was drawn.",
+               mpq_get_d(spent), mpq_get_d(with), mpq_get_d(most));
+    mpq_clears(spent, delta, NULL);
+    return E_BUDGET;
+}
+
+/* What the asker, or a service for him, allows besides the ledger. */
+static enum status within(const struct account *acc,
+                          const struct ledger_charge *c, size_t n,
+                          struct err *err)
+{
+    struct account with;
+    mpq_t most, spent, delta;
+    if (!c[0].request->at_most.n)
+        return OK;
+    account_init(&with);
+    mpq_inits(most, spent, delta, NULL);
+    account_set(&with, acc);
+    for (size_t i = 0; i < n; i++)
+        compose_add(&with, c[i].price);
+    compose_spent(&with, spent, delta);
+    enum status s = rat_read(c[0].request->at_most, "spend-at-most", most, err);
+    if (s == OK && mpq_cmp(spent, most) > 0)
+        s = beyond(acc, spent, most, err);
+    mpq_clears(most, spent, delta, NULL);
+    account_fini(&with);
+    return s;
+}
+
 /* The dataset's account and, if there is one, the analyst's. */
 struct accounts {
     struct account all, own;
@@ -142,6 +180,7 @@ static enum status try_prices(struct ledger *l, const struct ledger_charge *c,
     if (r->analyst.n)
         TRY(account_load(l, r->dataset, r->analyst, &x->own, err));
     TRY(queue_locked(l, r->dataset, err));
+    TRY(within(x->own.found ? &x->own : &x->all, c, n, err));
     TRY(add(l, r->dataset, &x->all, c, n, err));
     return x->own.found ? add(l, r->analyst, &x->own, c, n, err) : OK;
 }

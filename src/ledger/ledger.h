@@ -59,7 +59,8 @@ void price_fini(struct price *p);
  * delta. */
 void price_round(struct price *p);
 
-/* What makes two questions the same, at the same price: all but `sql`. */
+/* What makes two questions the same, at the same price: all but the last two.
+ */
 struct ledger_request {
     struct str dataset; /* name of the budget; "" is the default one */
     struct str analyst; /* "" is nobody in particular */
@@ -69,6 +70,9 @@ struct ledger_request {
     struct str settings; /* all else that decides the answer's law */
     struct str version;  /* of the data, by name; of live ones "live" */
     struct str sql;      /* as asked, for the history */
+    /* Epsilon that the analyst may have spent with it (without a cap of their
+     * own, all together), as a text; empty: what the ledger says. */
+    struct str at_most;
 };
 
 struct ledger_charge {

@@ -168,37 +168,6 @@ enum status release_charges(struct release *r, struct ledger_charge **out,
     return OK;
 }
 
-static enum status beyond(mpq_srcptr spent, mpq_srcptr price, mpq_srcptr most,
-                          struct err *err)
-{
-    err_set(err, E_BUDGET, "the privacy budget does not suffice");
-    err_detail(err, /* display */
-               "Spent epsilon %.9g, asked %.9g, allowed %.9g. Nothing was "
-               "drawn.",
-               mpq_get_d(spent), mpq_get_d(price), mpq_get_d(most));
-    return E_BUDGET;
-}
-
-/* What the asker, or a service for him, allows besides the ledger. The balance
- * is that of the ledger as it was opened for this question. */
-static enum status spend_at_most(struct release *r, struct err *err)
-{
-    struct str text = r->session->opt.spend_at_most;
-    mpq_t most, price, sum;
-    if (!text.n)
-        return OK;
-    mpq_inits(most, price, sum, NULL);
-    enum status s = rat_read(text, "spend-at-most", most, err);
-    for (size_t i = 0; i < r->p.n_counts; i++)
-        if (release_charged(&r->counts[i]))
-            mpq_add(price, price, r->priced[i].choice.total.epsilon);
-    mpq_add(sum, r->budget.balance.epsilon_spent, price);
-    if (s == OK && mpq_cmp(sum, most) > 0)
-        s = beyond(r->budget.balance.epsilon_spent, price, most, err);
-    mpq_clears(most, price, sum, NULL);
-    return s;
-}
-
 /* All counts, or none. */
 static enum status afford(struct release *r, struct err *err)
 {
@@ -241,7 +210,6 @@ static enum status plan(struct release *r, struct err *err)
 enum status release_admit(struct release *r, struct err *err)
 {
     TRY(moment_read(r, err));
-    TRY(spend_at_most(r, err));
     TRY(afford(r, err));
     TRY(admit_smooth(r, err));
     TRY(try_entropy(err));

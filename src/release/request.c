@@ -151,6 +151,7 @@ static enum status make_requests(struct release *r, struct err *err)
             .settings = settings(x->c),
             .version = r->validity.version,
             .sql = r->p.text,
+            .at_most = o->spend_at_most,
         };
         if (!x->request.query.p || !x->request.settings.p)
             return err_nomem(err);

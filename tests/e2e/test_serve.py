@@ -2,10 +2,13 @@
 """The service from outside: two analysts with budgets of their own ask at the
 same time with psql and psycopg2, a third name is rejected, budgets hold,
 statements do what PostgreSQL's would."""
+import json
 import os
 import re
+import signal
 import sys
 import threading
+import time
 
 try:
     import psycopg2
@@ -175,6 +178,57 @@ def the_smaller_cap(s):
     cur.execute("select count(*) from pat where id > 100")
     c.close()
     check(abs(s.spent("cid") - 2.75) < 1e-9, "and no more was spent", s.spent("cid"))
+    codes = all_at_once(s, "cid", [f"select count(*) from pat where id > {103 + i}" for i in range(6)], "0.2")
+    check(sorted(codes, key=str) == ["53400"] * 5 + [None], "of many that ask at once one gets the rest", codes)
+    check(abs(s.spent("cid") - 2.95) < 1e-9, "and is charged", s.spent("cid"))
+
+
+def all_at_once(s, user, queries, epsilon):
+    """SQLSTATE of each; the questions wait for each other before they are asked."""
+    codes, ready = [], threading.Barrier(len(queries))
+
+    def ask(sql):
+        c = psycopg2.connect(s.uri(user, more=f"options='-c dpcount.epsilon={epsilon}'"))
+        c.autocommit = True
+        ready.wait()
+        try:
+            c.cursor().execute(sql)
+            codes.append(None)
+        except psycopg2.Error as e:
+            codes.append(e.pgcode)
+        c.close()
+
+    threads = [threading.Thread(target=ask, args=(q,)) for q in queries]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return codes
+
+
+def seats_are_shared(s):
+    """Where replies have no moment one analyst has several questions on their way, and another one is not kept waiting by them."""
+    engine = named(s, "dpcount-engine")[0]
+    codes = []
+    os.kill(engine, signal.SIGSTOP)
+    many = threading.Thread(target=lambda: codes.extend(
+        all_at_once(s, "dan", [f"select count(*) from pat where id > {200 + i}" for i in range(4)], "0.1")))
+    many.start()
+    end = time.monotonic() + 60
+    while time.monotonic() < end and s.spent("dan") < 0.2 - 1e-9:
+        time.sleep(0.05)
+    held = s.spent("dan")
+    check(abs(held - 0.2) < 1e-9, "two are held, as many as there are seats", held)
+    other = threading.Thread(target=lambda: codes.extend(all_at_once(s, "fay", ["select count(*) from pat where id > 300"], "0.1")))
+    other.start()
+    time.sleep(0.3)
+    os.kill(engine, signal.SIGCONT)
+    many.join()
+    other.join()
+    check(codes == [None] * 5, "all are answered", codes)
+    holds = json.loads(s.run("budget", "history", "--ledger", s.path("state/hospital.ledger"), "--format", "json").stdout)["history"]
+    order = [h["analyst"] for h in holds if h["analyst"] in ("dan", "fay")]
+    check("fay" in order[:4], "who has no seat gets the next one", order)
 
 
 def helpers_stay(s):
@@ -212,7 +266,7 @@ def log_is_discreet(s):
 
 def main():
     analysts = {"ann": "epsilon: 5", "bob": "epsilon: 1", "tom": ("epsilon: 1", ", spend: off"), "ann2": "epsilon: 3",
-                "cid": "epsilon: 3"}
+                "cid": "epsilon: 3", "dan": "epsilon: 3", "fay": "epsilon: 3"}
     with Service(analysts, dataset="    pace: none\n    workers: 2\n") as s:
         sign_in(s)
         one_charge(s)
@@ -223,6 +277,7 @@ def main():
         with_psycopg2(s)
         at_the_same_time(s)
         the_smaller_cap(s)
+        seats_are_shared(s)
         helpers_stay(s)
         log_is_discreet(s)
         check(s.stop() == 0, "ends with 0")

@@ -574,9 +574,50 @@ static void a_dropped_hold_is_nobodys(void **state)
     stop(&f);
 }
 
+/* What the request allows besides the ledger, with all counts of the question;
+ * of the analyst alone where there is a cap. */
+static void no_more_than_allowed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct ledger_hold *h = NULL;
+    struct ledger_policy policy = kit_policy();
+    struct ledger_request most = ask;
+    mpq_t cap, none;
+    start(&f, "2");
+    assert_int_equal(hold(&f, "0.4", &h), OK);
+    most.at_most = STR("0.9");
+    assert_int_equal(rat_read(STR("0.3"), "e", f.p.epsilon, &f.err), OK);
+    struct ledger_charge two[] = {{&most, &f.p, false}, {&most, &f.p, false}};
+    assert_int_equal(ledger_hold(f.l, &f.arena, two, 2, &policy, &h, &f.err),
+                     E_BUDGET);
+    assert_non_null(strstr(f.err.detail, "Spent epsilon 0.4"));
+    assert_non_null(strstr(f.err.detail, "allowed 0.9"));
+    assert_true(spent_is(&f, "0.4"));
+    assert_int_equal(ledger_afford(f.l, two, 2, &policy, &f.err), E_BUDGET);
+    most.at_most = STR("1");
+    assert_int_equal(ledger_hold(f.l, &f.arena, two, 2, &policy, &h, &f.err),
+                     OK);
+    assert_true(spent_is(&f, "1"));
+    mpq_inits(cap, none, NULL);
+    mpq_set_ui(cap, 1, 2);
+    most.analyst = STR("ann"); /* who has spent nothing */
+    most.at_most = STR("0.5");
+    assert_int_equal(
+        ledger_grant(f.l, STR(""), most.analyst, cap, none, &f.err), OK);
+    assert_int_equal(ledger_afford(f.l, two, 2, &policy, &f.err), E_BUDGET);
+    assert_int_equal(ledger_hold(f.l, &f.arena, two, 1, &policy, &h, &f.err),
+                     OK);
+    most.at_most = STR("x");
+    assert_int_equal(ledger_afford(f.l, two, 1, &policy, &f.err), E_VALUE);
+    mpq_clears(cap, none, NULL);
+    stop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_more_than_allowed),
         cmocka_unit_test(all_counts_or_none),
         cmocka_unit_test(charged_once),
         cmocka_unit_test(a_lock_is_for_everybody),
