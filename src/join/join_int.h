@@ -250,6 +250,9 @@ struct request {
 };
 enum status walk_run(struct join *j, const struct request *r, u128 *out,
                      struct err *err) WARN_UNUSED;
+/* The same if it takes no more than a moment, else PASS. */
+enum status walk_glance(struct join *j, const struct request *r, u128 *out,
+                        enum outcome *what, struct err *err) WARN_UNUSED;
 
 /* --- part.c ------------------------------------------------------------- */
 /* The same part with fewer atoms and less boundary. */

@@ -146,7 +146,7 @@ static const struct join_engine {
     {"rows", false, try_rows},        {"rows, wide", true, try_rows},
     {"backtracking", true, try_walk},
 };
-enum { N_ENGINES = sizeof engines / sizeof *engines, ROWS = 2 };
+enum { N_ENGINES = sizeof engines / sizeof *engines, ROWS = 2, WALK = 4 };
 _Static_assert(sizeof((struct join *)0)->solved == N_ENGINES * sizeof(uint64_t),
                "a number for each engine");
 
@@ -192,7 +192,8 @@ static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
-    if (has_order(r) && !j->opt.steady && !j->only_wide)
+    if (has_order(r) && !j->opt.steady && !j->only_wide &&
+        !graph_orders_go(j, r))
         TRY(try_tree(j, r, a, out, &what, err));
     for (size_t i = 0; i < N_ENGINES && what != SOLVED; i++) {
         const struct join_engine *e = &engines[i];
@@ -215,6 +216,17 @@ static void only_whether(const struct join *j, struct request *part)
         return;
     part->outs = 0;
     part->boundary = 0;
+}
+
+/* Whether there is a result mostly shows in the first rows. */
+static enum status solve_whether(struct join *j, const struct request *part,
+                                 struct arena *a, u128 *out, struct err *err)
+{
+    enum outcome what = PASS;
+    if (!part->outs && !part->boundary)
+        TRY(walk_glance(j, part, out, &what, err));
+    j->solved[WALK] += what == SOLVED;
+    return what == SOLVED ? OK : solve_component(j, part, a, out, err);
 }
 
 /* --- parts that are asked again ---------------------------------------------
@@ -248,7 +260,7 @@ static enum status solve_part(struct join *j, struct request *part,
     k.outs = part->outs & ~part->boundary;
     if (memo_find(j, key, out))
         return OK;
-    TRY(solve_component(j, part, a, out, err));
+    TRY(solve_whether(j, part, a, out, err));
     return memo_put(j, key, *out, err);
 }
 

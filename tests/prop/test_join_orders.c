@@ -129,11 +129,40 @@ static void test_engine(void **state)
     world_close(&w);
 }
 
+/* One triangle, of the ids that come last, behind paths without any: a look at
+ * the first rows does not find it, and says so. */
+static void test_late(void **state)
+{
+    (void)state;
+    enum { HALF = 2000, EDGES = 3 * HALF };
+    static int64_t src[EDGES + 3], dst[EDGES + 3];
+    for (int i = 0; i < EDGES; i++) {
+        src[i] = i % HALF;
+        dst[i] = HALF + (i * 7 + i / HALF) % HALF;
+    }
+    for (int i = 0; i < 3; i++) {
+        src[EDGES + i] = 2 * HALF + i;
+        dst[EDGES + i] = 2 * HALF + (i + 1) % 3;
+    }
+    for (size_t n = EDGES; n <= EDGES + 3; n += 3) {
+        const int64_t *edges[2] = {src, dst};
+        struct world w;
+        u128 got = 7;
+        world_read(&w, "Q(a,b,c) :- E(a,b), E(b,c), E(c,a), a < b.");
+        world_lend(&w, 0, n, edges, NULL);
+        world_join(&w, 1, false);
+        assert_int_equal(join_max(w.j, 7, 7, 7, &got, &w.err), OK);
+        assert_true(got == (n > EDGES));
+        world_close(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

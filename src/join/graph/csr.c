@@ -559,3 +559,42 @@ enum status csr_intersect(struct join *j, const struct csr *a,
                ? OK
                : err_nomem(err);
 }
+
+/* --- fewer rows ---------------------------------------------------------- */
+
+static uint32_t clamped(uint32_t x, uint32_t lo, uint32_t hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+enum status csr_within(struct join *j, const struct csr *c, uint32_t lo,
+                       uint32_t hi, const struct csr **out, struct err *err)
+{
+    uint32_t from = c->off[lo < hi ? lo : hi], to = c->off[hi];
+    uint32_t ids[4] = {UINT32_MAX - 1, c->id, lo, hi};
+    struct str name = {(const char *)ids, sizeof ids};
+    uint64_t *found = map_find(&j->factors, name);
+    bool wide = false;
+    *out = found ? (const struct csr *)(uintptr_t)*found : c;
+    if (found || to - from == c->n)
+        return OK;
+    struct csr *x = NEW(&j->arena, struct csr);
+    uint32_t *off = NEWS(&j->arena, uint32_t, (size_t)c->n_left + 1);
+    name.p = arena_strdup(&j->arena, name.p, name.n);
+    if (!x || !off || !name.p)
+        return err_nomem(err);
+    for (uint32_t i = 0; i <= c->n_left; i++)
+        off[i] = clamped(c->off[i], from, to) - from;
+    x->n_left = c->n_left;
+    x->n_right = c->n_right;
+    x->n = to - from;
+    x->same_sides = c->same_sides;
+    x->off = off;
+    x->adj = c->adj + from;
+    x->w = c->w ? c->w + from : NULL;
+    TRY(complete(j, x, &wide, err));
+    *out = x;
+    return map_put(&j->factors, name, (uint64_t)(uintptr_t)x, NULL)
+               ? OK
+               : err_nomem(err);
+}

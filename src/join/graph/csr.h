@@ -56,6 +56,10 @@ enum status factor_make(struct join *j, struct rel *r, const uint8_t *keep,
 enum status csr_intersect(struct join *j, const struct csr *a,
                           const struct csr *b, const struct csr **out,
                           bool *wide, struct err *err) WARN_UNUSED;
+/* Pairs whose left id is at least lo and below hi; c has no wide weights. */
+enum status csr_within(struct join *j, const struct csr *c, uint32_t lo,
+                       uint32_t hi, const struct csr **out,
+                       struct err *err) WARN_UNUSED;
 /* First neighbour of row i that is not below v. */
 uint32_t csr_seek(const struct csr *c, uint32_t i, uint32_t v);
 /* Weight of the pair, 0 if absent. */

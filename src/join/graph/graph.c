@@ -234,6 +234,123 @@ static enum status draw_atom(struct drawing *d, const struct jatom *at)
     return add_pairs(d->j, g, a, at_var[1], f->pairs, &d->what, d->err);
 }
 
+/* --- orders against the largest or the least ----------------------------- */
+
+/* Is v smaller (1), larger (-1) or neither (0) in all that compares it? */
+static int one_side(const struct request *r, uint32_t v)
+{
+    int side = 2; /* not compared so far */
+    for (uint32_t i = 0; i < r->n_cmps; i++) {
+        const struct jcmp *c = &r->cmps[i];
+        if (c->l != v && c->r != v)
+            continue;
+        int here = c->op == CMP_LT && c->l != c->r ? (c->l == v ? 1 : -1) : 0;
+        side = side == 2 || side == here ? here : 0;
+    }
+    return side == 2 ? 0 : side;
+}
+
+/* A boundary variable whose atoms have no other, compared on one side. */
+static bool is_bare(const struct join *j, const struct request *r, uint32_t v)
+{
+    bool bare = vset_has(r->boundary, v) && one_side(r, v);
+    ASET_EACH (i, r->f)
+        bare = bare &&
+               (j->atoms[i].rel->n_cols == 1 || !vset_has(j->atoms[i].set, v));
+    return bare;
+}
+
+bool graph_orders_go(const struct join *j, const struct request *r)
+{
+    for (uint32_t i = 0; i < r->n_cmps; i++)
+        if (r->cmps[i].op != CMP_NE && !is_bare(j, r, r->cmps[i].l) &&
+            !is_bare(j, r, r->cmps[i].r))
+            return false;
+    return true;
+}
+
+/* Leaves the variable the ids from lo on, below hi. */
+static enum status limit_ids(struct drawing *d, unsigned v, uint32_t lo,
+                             uint32_t hi)
+{
+    struct graph *g = d->g;
+    bool joined = false;
+    for (uint32_t i = 0; i < g->n_edges; i++) {
+        struct gedge *e = &g->e[i];
+        bool left = e->a == v;
+        if (!left && e->b != v)
+            continue;
+        const struct csr *c = left ? e->ab : e->ab->flip;
+        TRY(csr_within(d->j, c, lo, hi, &c, d->err));
+        e->ab = left ? c : c->flip;
+        joined = true;
+    }
+    if (joined)
+        return OK;
+    uint64_t *u = NEWS(d->a, uint64_t, g->v[v].n);
+    if (!u)
+        return err_nomem(d->err);
+    for (uint32_t id = lo; id < hi; id++)
+        u[id] = 1;
+    return add_unary(d->a, 0, &g->v[v], u, UINT32_MAX, &d->what, d->err);
+}
+
+/* The largest or the least id of the variable; false: its ids are not equal in
+ * all else, or there is none. */
+static bool extreme(const struct gvar *x, bool largest, uint32_t *out)
+{
+    bool found = false, equal = true;
+    for (uint32_t i = 0; i < x->n && equal; i++) {
+        uint64_t u = x->unary ? x->unary[i] : 1;
+        if (u && (largest || !found))
+            *out = i;
+        found = found || u;
+        equal = u < 2;
+    }
+    return found && equal;
+}
+
+/* The variable v is fixed to the id that leaves the others most. */
+static enum status take_extreme(struct drawing *d, unsigned v, int side,
+                                gset *gone)
+{
+    struct graph *g = d->g;
+    uint32_t id = 0, n = 0;
+    if (!extreme(&g->v[v], side < 0, &id))
+        return OK;
+    for (uint32_t i = 0; i < g->n_lts; i++) {
+        struct gpair p = g->lt[i];
+        if (p.a == v)
+            TRY(limit_ids(d, p.b, id + 1, g->v[p.b].n));
+        else if (p.b == v)
+            TRY(limit_ids(d, p.a, 0, id));
+        else
+            g->lt[n++] = p;
+    }
+    *gone |= n < g->n_lts ? gset_one(v) : 0;
+    g->n_lts = n;
+    return OK;
+}
+
+static enum status take_extremes(struct drawing *d)
+{
+    gset gone = 0;
+    uint8_t place[G_VARS];
+    VSET_EACH (v, d->r->boundary)
+        if (d->what == SOLVED && is_bare(d->j, d->r, v))
+            TRY(take_extreme(d, d->place[v], one_side(d->r, v), &gone));
+    if (!gone)
+        return OK;
+    struct graph *rest = NEW(d->a, struct graph);
+    if (!rest)
+        return err_nomem(d->err);
+    gset all = (gset)(((uint64_t)1 << d->g->n_vars) - 1);
+    graph_induce(d->g, all & ~gone, rest, place);
+    rest->scalar = d->g->scalar;
+    *d->g = *rest;
+    return OK;
+}
+
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
                        bool wide, struct graph *g, enum outcome *what,
                        struct err *err)
@@ -260,6 +377,8 @@ enum status graph_make(struct join *j, const struct request *r, struct arena *a,
     ASET_EACH (i, r->f)
         if (d.what == SOLVED)
             TRY(draw_atom(&d, &j->atoms[i]));
+    if (d.what == SOLVED && g->n_lts && g->scalar)
+        TRY(take_extremes(&d));
     *what = d.what;
     if (d.what == SOLVED && g->scalar)
         OBJECT_CHECK(graph_check(g), err);
@@ -449,6 +568,22 @@ static int only_edge(const struct graph *g, unsigned v)
     return found;
 }
 
+/* Is the weight 1 wherever the rest of the edges lets u be? Every id that one
+ * of them has may have the folded one too. */
+static bool says_nothing(const struct graph *g, unsigned u, const uint64_t *m)
+{
+    bool nothing = false;
+    for (uint32_t i = 0; i < g->n_edges && !nothing; i++) {
+        if (g->e[i].a != u && g->e[i].b != u)
+            continue;
+        const struct csr *c = g->e[i].a == u ? g->e[i].ab : g->e[i].ab->flip;
+        nothing = true;
+        for (uint32_t id = 0; id < c->n_left && nothing; id++)
+            nothing = m[id] == 1 || c->off[id] == c->off[id + 1];
+    }
+    return nothing;
+}
+
 static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
                              int edge, enum outcome *what, struct err *err)
 {
@@ -467,6 +602,8 @@ static enum status fold_leaf(struct arena *a, struct graph *g, unsigned v,
         return OK;
     }
     g->e[edge] = g->e[--g->n_edges];
+    if (!words && says_nothing(g, u, m))
+        return OK;
     return add_unary(a, words, &g->v[u], m, UINT32_MAX, what, err);
 }
 

@@ -55,6 +55,10 @@ struct graph {
 enum status graph_make(struct join *j, const struct request *r, struct arena *a,
                        bool wide, struct graph *g, enum outcome *what,
                        struct err *err) WARN_UNUSED;
+/* Of `<` between a boundary variable that is compared on one side only and
+ * joined to nothing, as a key table alone is, only its largest or least id
+ * matters: the graph has a limit instead. Do all orders of the request go? */
+bool graph_orders_go(const struct join *j, const struct request *r);
 /* graph_check.c: NULL, or what is wrong with it. */
 const char *graph_check(const struct graph *g);
 /* The variables of `within` that edges connect with `from`. */
@@ -73,7 +77,7 @@ enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
                        enum outcome *what, struct err *err) WARN_UNUSED;
 /* Words that are equal only for graphs that are equal up to the names of
  * their variables. Returns how many, 0 if the graph has no key. */
-enum { G_KEY = 8 + G_VARS * (G_NAMES + 2) + (G_EDGES + G_NES) * 2 };
+enum { G_KEY = 8 + G_VARS * (G_NAMES + 2) + (G_EDGES + 2 * G_NES) * 2 };
 size_t graph_key(const struct graph *g, uint32_t *out);
 
 static inline gset gset_one(unsigned v)

@@ -5,12 +5,19 @@
  * respect the colours is the key. If there are too many such orders the
  * first is taken: equal graphs may then get different keys, which costs time
  * only. Different graphs never get the same key.
+ *
+ * Which ids are below which is the same for every graph over a domain, and what
+ * touches a variable tells its domain: comparisons need no more than their two
+ * ends.
  */
 #include "join/graph/graph.h"
 
 #include <string.h>
 
 enum { MOST_ORDERS = 720 };
+/* What joins two places: 0: !=; an edge by its number, from 1; `<`. */
+#define BELOW UINT32_MAX
+#define ABOVE (UINT32_MAX - 1)
 
 struct keying {
     const struct graph *g;
@@ -54,6 +61,10 @@ static void refine(struct keying *k)
         next[g->ne[i].a] += mix(k->colour[g->ne[i].b], 77777);
         next[g->ne[i].b] += mix(k->colour[g->ne[i].a], 77777);
     }
+    for (uint32_t i = 0; i < g->n_lts; i++) {
+        next[g->lt[i].a] += mix(k->colour[g->lt[i].b], 88811);
+        next[g->lt[i].b] += mix(k->colour[g->lt[i].a], 99907);
+    }
     for (uint32_t v = 0; v < g->n_vars; v++)
         k->colour[v] = mix(next[v], 5);
 }
@@ -78,7 +89,7 @@ static void insert_triple(uint32_t (*list)[3], uint32_t n, uint32_t *t)
 static size_t describe(struct keying *k, uint32_t *out)
 {
     const struct graph *g = k->g;
-    uint32_t lines[G_EDGES + G_NES][3];
+    uint32_t lines[G_EDGES + 2 * G_NES][3];
     uint32_t n_lines = 0;
     size_t n = 0;
     for (uint32_t p = 0; p < g->n_vars; p++)
@@ -102,6 +113,11 @@ static size_t describe(struct keying *k, uint32_t *out)
     for (uint32_t i = 0; i < g->n_nes; i++) {
         uint32_t a = k->place[g->ne[i].a], b = k->place[g->ne[i].b];
         uint32_t t[3] = {a < b ? a : b, a < b ? b : a, 0};
+        insert_triple(lines, n_lines++, t);
+    }
+    for (uint32_t i = 0; i < g->n_lts; i++) {
+        uint32_t a = k->place[g->lt[i].a], b = k->place[g->lt[i].b];
+        uint32_t t[3] = {a < b ? a : b, a < b ? b : a, a < b ? BELOW : ABOVE};
         insert_triple(lines, n_lines++, t);
     }
     /* twice the same inequality says no more than once */
@@ -150,7 +166,7 @@ size_t graph_key(const struct graph *g, uint32_t *out)
 {
     struct keying k = {.g = g, .left = MOST_ORDERS};
     for (uint32_t v = 0; v < g->n_vars; v++)
-        if (g->v[v].n_names == G_UNNAMED || g->n_lts)
+        if (g->v[v].n_names == G_UNNAMED)
             return 0;
     first_colours(&k);
     for (int i = 0; i < 3; i++)

@@ -25,12 +25,13 @@ struct walker {
     struct range **at; /* by slot, by depth */
     uint64_t pos[MAX_VARS];
     uint64_t steps;
-    uint64_t ids; /* tried, and nodes entered */
+    uint64_t ids;  /* tried, and nodes entered */
+    uint64_t most; /* of them; then it is left */
     enum status status;
     struct err *err;
 };
 
-enum { STEPS_PER_POLL = 1 << 16 };
+enum { STEPS_PER_POLL = 1 << 16, GLANCE = 1 << 10 };
 
 static bool poll(struct walker *w)
 {
@@ -234,7 +235,8 @@ static u128 eval(struct walker *w, const struct walk_node *n)
     for (uint32_t at = r.lo; at < r.hi; at = run_end(t, p, at, r.hi)) {
         uint32_t v = t->cols[p->depth][at];
         cursor[lead] = at;
-        w->ids++;
+        if (w->ids++ >= w->most)
+            w->status = E_CANCELLED;
         w->pos[n->var] = position(w, v);
         if (narrow(w, n, v, cursor) && passes(w, n) && combine(w, n, &total))
             break;
@@ -256,21 +258,41 @@ static enum status open_ranges(struct walker *w, struct arena *a)
     return OK;
 }
 
-enum status walk_run(struct join *j, const struct request *r, u128 *out,
-                     struct err *err)
+/* *left: there would have been more than w->most to try. */
+static enum status walk(struct walker *w, u128 *out, bool *left)
 {
     struct arena a;
     struct walk_plan plan;
-    struct walker w = {.j = j, .r = r, .plan = &plan, .err = err};
-    arena_init(&a, j->mem);
-    w.status = walk_plan_make(j, r, &a, &plan, err);
-    if (w.status == OK)
-        w.status = open_ranges(&w, &a);
+    w->plan = &plan;
     *out = 0;
-    j->n_walked++;
-    if (w.status == OK && !plan.empty)
-        *out = product(&w, plan.roots, plan.n_roots);
-    j->steps += w.ids;
+    arena_init(&a, w->j->mem);
+    w->status = walk_plan_make(w->j, w->r, &a, &plan, w->err);
+    if (w->status == OK)
+        w->status = open_ranges(w, &a);
+    if (w->status == OK && !plan.empty)
+        *out = product(w, plan.roots, plan.n_roots);
+    *left = w->ids > w->most;
     arena_fini(&a);
-    return w.status;
+    return *left ? OK : w->status;
+}
+
+enum status walk_run(struct join *j, const struct request *r, u128 *out,
+                     struct err *err)
+{
+    struct walker w = {.j = j, .r = r, .most = UINT64_MAX - 1, .err = err};
+    bool left;
+    enum status s = walk(&w, out, &left);
+    j->n_walked++;
+    j->steps += w.ids;
+    return s;
+}
+
+enum status walk_glance(struct join *j, const struct request *r, u128 *out,
+                        enum outcome *what, struct err *err)
+{
+    struct walker w = {.j = j, .r = r, .most = GLANCE, .err = err};
+    bool left;
+    TRY(walk(&w, out, &left));
+    *what = left ? PASS : SOLVED;
+    return OK;
 }
