@@ -26,7 +26,7 @@ static int open_holds(const struct ledger *l, int flags)
 {
     char path[PATH_MAX + 8];
     snprintf(path, sizeof path, "%s-holds", l->name);
-    return open(path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 static struct flock byte_of(int64_t number, short type)
@@ -41,7 +41,7 @@ enum status holder_take(struct ledger *l, int64_t number, struct err *err)
 {
     struct flock lock = byte_of(number, F_WRLCK);
     if (l->holds < 0)
-        l->holds = open_holds(l, O_CREAT);
+        l->holds = open_holds(l, O_CREAT | O_RDWR);
     /* waits for one that had the number and was rolled back just now */
     if (l->holds < 0 || fcntl(l->holds, F_OFD_SETLKW, &lock))
         return holder_error(err);
@@ -55,12 +55,13 @@ void holder_drop(struct ledger *l, int64_t number)
         (void)!fcntl(l->holds, F_OFD_SETLK, &lock);
 }
 
-/* Through an open file of its own: its own locks nobody sees. */
+/* Through an open file of its own: its own locks nobody sees. Who may only read
+ * may look. */
 enum status holder_alive(struct ledger *l, int64_t number, bool *out,
                          struct err *err)
 {
     struct flock lock = byte_of(number, F_WRLCK);
-    int fd = open_holds(l, 0);
+    int fd = open_holds(l, O_RDONLY);
     *out = false;
     if (fd < 0)
         return errno == ENOENT ? OK : holder_error(err);

@@ -73,6 +73,24 @@ enum status queue_lock(struct ledger *l, struct str dataset, int64_t number,
 /* --- what is gone
  * -------------------------------------------------------------- */
 
+enum status queue_gone(struct ledger *l, struct str dataset, int64_t *out,
+                       struct err *err)
+{
+    bool alive = false;
+    int64_t first = 0;
+    *out = 0;
+    TRY(db_number_of(l, QUEUE_FIRST, dataset, 0, &first, err));
+    if (!first)
+        return OK;
+    TRY(holder_alive(l, first, &alive, err));
+    if (alive)
+        return OK;
+    /* it may have ended between the two looks */
+    TRY(db_number_of(l, QUEUE_FIRST, dataset, 0, out, err));
+    *out = *out == first ? first : 0;
+    return OK;
+}
+
 /* Within a transaction: whoever ends a hold gives up its byte afterwards, so a
  * hold that is open here and has no process will never end by itself. */
 static enum status lock_gone(struct ledger *l, struct str dataset,
@@ -86,8 +104,7 @@ static enum status lock_gone(struct ledger *l, struct str dataset,
     TRY(holder_alive(l, number, &alive, err));
     if (alive)
         return OK;
-    return queue_lock(l, dataset, number,
-                      STR("the process that worked on it ended"), err);
+    return queue_lock(l, dataset, number, STR(QUEUE_GONE), err);
 }
 
 static enum status sweep_one(struct ledger *l, struct str dataset,

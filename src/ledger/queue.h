@@ -8,6 +8,9 @@
 #define QUEUE_FIRST                                                            \
     "SELECT min(number) FROM hold WHERE dataset = ? AND state = 'open'"
 
+/* Why a hold is locked that nobody works on. */
+#define QUEUE_GONE "the process that worked on it ended"
+
 /* The error E_LOCKED. */
 enum status queue_refuse(struct err *err);
 enum status queue_locked(struct ledger *l, struct str dataset,
@@ -15,6 +18,10 @@ enum status queue_locked(struct ledger *l, struct str dataset,
 /* Within a transaction: this hold failed. */
 enum status queue_lock(struct ledger *l, struct str dataset, int64_t number,
                        struct str reason, struct err *err) WARN_UNUSED;
+/* What locks the data set as soon as somebody opens the ledger to write: the
+ * first open hold, if its process is gone; 0: nothing. */
+enum status queue_gone(struct ledger *l, struct str dataset, int64_t *out,
+                       struct err *err) WARN_UNUSED;
 /* Locks the first hold of each data set if its process is gone. */
 enum status queue_sweep(struct ledger *l, struct err *err) WARN_UNUSED;
 /* May this hold end now? */

@@ -1,5 +1,5 @@
 /* What the owner sees of a data set, and unlocking it. */
-#include "ledger/db.h"
+#include "ledger/queue.h"
 
 static enum status unlock(struct ledger *l, struct arena *a, struct str dataset,
                           struct err *err)
@@ -71,6 +71,21 @@ static enum status read_state(sqlite3_stmt *st, struct arena *a,
     return add_bits(st, a, &out->unnoised_bits, err);
 }
 
+/* A hold that nobody works on any more is a lock that is not written yet: every
+ * release says so already. Where that cannot be seen, what is written stands.
+ */
+static void add_gone(struct ledger *l, struct str dataset,
+                     struct ledger_state *out)
+{
+    int64_t number = 0;
+    struct err ignored;
+    if (out->locked || queue_gone(l, dataset, &number, &ignored) != OK ||
+        !number)
+        return;
+    out->locked = (uint64_t)number;
+    out->reason = STR(QUEUE_GONE);
+}
+
 enum status ledger_state(struct ledger *l, struct arena *a, struct str dataset,
                          struct ledger_state *out, struct err *err)
 {
@@ -92,5 +107,7 @@ enum status ledger_state(struct ledger *l, struct arena *a, struct str dataset,
     enum status s =
         row ? read_state(st, a, out, err) : account_missing(dataset, err);
     db_done(l, st);
+    if (s == OK)
+        add_gone(l, dataset, out);
     return s == OK ? ledger_settle(l, err) : s; /* the head may be noted */
 }

@@ -266,8 +266,10 @@ static void the_gone_are_locked(void **unused)
     assert_true(WIFSIGNALED(status));
     struct ledger_access show = {.read_only = true};
     assert_int_equal(ledger_open(&f.mem, f.path, &show, &f.l, &f.err), OK);
-    assert_int_equal(state_of(&f).locked,
-                     0); /* who only looks changes nothing */
+    struct ledger_head before = state_of(&f).head;
+    assert_int_equal(state_of(&f).locked, 1);
+    assert_int_equal(state_of(&f).in_flight, 1);
+    assert_int_equal(state_of(&f).head.n, before.n); /* only looked */
     ledger_close(f.l);
     assert_int_equal(kit_open(&f.mem, f.path, &f.l, &f.err), OK);
     assert_int_equal(state_of(&f).locked, 1);
