@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "serve/desk_int.h"
@@ -78,12 +77,13 @@ void desk_spin(struct desk_clerk *c)
         ;
 }
 
+/* PRIVACY: it is not waited for. Of idle priority it comes to its end when
+ * nobody else wants the processor, and until then the reply would wait, also
+ * for what a worker that was ended leaves to the kernel to clear. The loop
+ * collects it. */
 void desk_stop_spinning(struct desk_clerk *c)
 {
-    int status;
-    if (c->spinner <= 0)
-        return;
-    kill(c->spinner, SIGKILL);
-    waitpid(c->spinner, &status, 0);
+    if (c->spinner > 0)
+        kill(c->spinner, SIGKILL);
     c->spinner = 0;
 }

@@ -4,6 +4,7 @@ the seat's own processor, which is busy to the end; cancelled questions are
 worked off; a miss doubles the pace for all, the next one locks for all."""
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -22,7 +23,7 @@ from service import Service
 
 BAD = []
 PACE = slower(1.2)
-SLACK = slower(6)  # a busy machine is late; that replies are not early is what counts
+SLACK = slower(0.6)  # a busy machine is late
 
 
 def check(ok, what, *more):
@@ -75,14 +76,24 @@ def on_time(s):
     again = ask(s, "ann", "select count(*) from pat where id < 10")
     check(again.rows == a.rows and again.took < PACE, "a repetition is not paced", again.took)
     both = [Asked(s, n, "select count(*) from pat where id < 11") for n in ("ann", "bob")]
-    took = sorted(x.end().took for x in both)
-    check(took[0] >= PACE - 0.01 and took[1] >= 2 * PACE - 0.02, "one seat: one after the other", took)
+    took = [x.end().took for x in both]
+    whole = max(x.began + x.took for x in both) - min(x.began for x in both)
+    check(min(took) >= PACE - 0.01 and whole >= 2 * PACE - 0.02, "one seat: one after the other", took, whole)
+
+
+def no_spinner(s):
+    """It has the lowest priority, also when it ends."""
+    end = time.monotonic() + 60
+    while named(s, "dpcount-spin") and time.monotonic() < end:
+        time.sleep(0.05)
+    return not named(s, "dpcount-spin")
 
 
 def processors_apart(s):
     """All that a question takes is done on the seat's processor, and nothing
     else is; while it is on its way that processor is busy."""
     seat = max(os.sched_getaffinity(0))
+    check(no_spinner(s), "no spinner while nobody has the seat")
     a = Asked(s, "ann", "select count(*) from pat where id < 12")
     time.sleep(PACE / 2)
     seen = {}
@@ -101,10 +112,24 @@ def processors_apart(s):
     check(sum(c == {seat} for c in clerks) == 1 and sum(seat not in c for c in clerks) == 2, "one clerk has the seat", clerks)
     check(all(status(p, "CoreDumping") in ("0", "") for p in all_of(s)), "no cores")
     a.end()
-    check(not named(s, "dpcount-spin"), "and none afterwards", used)
+    check(no_spinner(s), "and none afterwards", used)
     # a look into the ledger, which is free, is done with the fronts
     ask(s, "ann", "select count(*) from pat where id < 12")
     check(all(seat not in processors(p) for p in named(s, "dpcount-steward")), "a repetition is looked up beside the seat")
+
+
+def not_held_up(s):
+    """Others take the seat's processor from the spinner, which has the lowest priority: a reply does not wait until it has
+    come to its end."""
+    seat = max(os.sched_getaffinity(0))
+    others = [subprocess.Popen(["taskset", "-c", str(seat), "sh", "-c", "while :; do :; done"]) for _ in range(4)]
+    try:
+        for i in (30, 31, 32):
+            at(ask(s, "bob", f"select count(*) from pat where id < {i}"), PACE, "a reply while others want the processor")
+    finally:
+        for p in others:
+            p.kill()
+            p.wait()
 
 
 def detached(s):
@@ -140,8 +165,7 @@ def locked(s):
     os.kill(engine, signal.SIGSTOP)
     a = Asked(s, "ann", "select count(*) from pat where id < 17").end()
     os.kill(engine, signal.SIGCONT)
-    # twice the moment was seen once on a busy machine; why is not known
-    check(2 * PACE - 0.01 <= a.took < 4 * PACE + SLACK, "no rung is left: it ends at the moment", a.took, a.code, a.text)
+    at(a, 2 * PACE, "no rung is left: it ends at the moment")
     check(a.code == "55000", "locked", a.code, a.text)
     check("dpcount budget show --owner" in a.text, "the owner's command is named as it is", a.text)
     check(abs(s.spent("ann") - spent - 0.5) < 1e-9, "and charged", s.spent("ann"), spent)
@@ -182,6 +206,7 @@ def main():
         ask(s, "ann", "select count(*) from pat where id < 9")  # loads
         on_time(s)
         processors_apart(s)
+        not_held_up(s)
         detached(s)
         doubled(s)
         locked(s)
