@@ -117,6 +117,13 @@ enum gen_step { EXISTS, SUM, MAX };
 /* Eliminates all of `vars`, the cheapest step first. */
 enum status gen_eliminate(struct gen *g, vset vars,
                           enum gen_step step) WARN_UNUSED;
+/* One variable, and what of *vars goes with it; taken out of *vars. */
+enum status gen_eliminate_one(struct gen *g, unsigned v, enum gen_step step,
+                              vset *vars) WARN_UNUSED;
+unsigned gen_cheapest(struct gen *g, vset vars, enum gen_step step);
+/* Is v, which is counted, better counted with and without *cmp
+ * (pushdown_signed.c) than joined or subtracted in its step? */
+bool gen_splits(const struct gen *g, unsigned v, vset boundary, uint32_t *cmp);
 /* What is left as one relation over `vars`, weights multiplied and summed. */
 enum status gen_join(struct gen *g, vset vars,
                      struct gen_rel **out) WARN_UNUSED;
@@ -136,6 +143,16 @@ enum status gen_sum(struct gen *g, struct gen_weight *w) WARN_UNUSED;
 /* Is a sum over sums of such weights exact, so that it can be subtracted from?
  */
 bool gen_subtracts(unsigned bits);
+
+/* Is a sum of a few such weights? */
+bool gen_adds(unsigned bits);
+
+/* pushdown_signed.c */
+/* Eliminates what is counted. */
+enum status gen_count_out(struct gen *g) WARN_UNUSED;
+/* Where only the existence of rows is asked under comparisons: answers that,
+ * if it is worth counting them for. */
+enum status gen_any(struct gen *g) WARN_UNUSED;
 
 /* pushdown_sql.c */
 enum type gen_var_type(const struct cq *q, uint32_t var);

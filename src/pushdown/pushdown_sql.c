@@ -140,7 +140,7 @@ enum status gen_relations(struct gen *g, bool *never)
     if (*never)
         return OK;
     TRY(end_exists(g));
-    return gen_eliminate(g, g->outs, SUM);
+    return gen_count_out(g);
 }
 
 /* --- the count from a residual
@@ -239,7 +239,7 @@ static enum status count_relations(struct gen *g, bool *never)
     if (done)
         return OK;
     TRY(end_exists(g));
-    return gen_eliminate(g, g->outs, SUM);
+    return gen_count_out(g);
 }
 
 enum status gen_answer(struct gen *g, bool *never, unsigned *roots, size_t *n)
@@ -248,6 +248,7 @@ enum status gen_answer(struct gen *g, bool *never, unsigned *roots, size_t *n)
     TRY(count_relations(g, never));
     if (*never)
         return OK;
+    TRY(gen_any(g));
     TRY(gen_eliminate(g, g->boundary, MAX));
     for (unsigned r = 0; r < g->n; r++)
         if (g->rels[r].live)

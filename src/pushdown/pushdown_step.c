@@ -31,7 +31,7 @@ struct step_bucket {
     vset vars;
 };
 
-static void take(struct gen *g, struct step_bucket *k, unsigned r)
+static void take(const struct gen *g, struct step_bucket *k, unsigned r)
 {
     k->rels[k->n++] = r;
     k->vars |= g->rels[r].vars;
@@ -45,7 +45,7 @@ static bool taken(const struct step_bucket *k, unsigned r)
     return false;
 }
 
-static void bucket_of(struct gen *g, unsigned v, struct step_bucket *k)
+static void bucket_of(const struct gen *g, unsigned v, struct step_bucket *k)
 {
     *k = (struct step_bucket){0};
     for (unsigned r = 0; r < g->n; r++)
@@ -379,7 +379,7 @@ static enum status step_rel(struct gen *g, struct step_bucket *k,
  * ---------------------------------------*/
 
 /* Open comparisons of v with variables that the bucket lacks: their number,
- * and one of them. */
+ * and one of them, with <> if there is one. */
 static unsigned open_cmps(const struct gen *g, unsigned v, vset have,
                           uint32_t *one)
 {
@@ -388,13 +388,13 @@ static unsigned open_cmps(const struct gen *g, unsigned v, vset have,
         vset vars = gcmp_vars(&g->cmps[i]);
         if (g->applied[i] || !vset_has(vars, v) || vset_sub(vars, have))
             continue;
-        *one = i;
-        n++;
+        if (!n++ || g->cmps[*one].op != CMP_NE)
+            *one = i;
     }
     return n;
 }
 
-static void join_partner(struct gen *g, unsigned v, uint32_t cmp,
+static void join_partner(const struct gen *g, unsigned v, uint32_t cmp,
                          struct step_bucket *k)
 {
     vset other = gcmp_vars(&g->cmps[cmp]) & ~vset_one(v);
@@ -518,6 +518,19 @@ static void look_up(struct gen *g, struct step_bucket *k, vset vars, vset *gone)
     }
 }
 
+/* One left over that would not be grouped again is subtracted. */
+bool gen_splits(const struct gen *g, unsigned v, vset boundary, uint32_t *cmp)
+{
+    struct step_bucket k, p = {0};
+    bucket_of(g, v, &k);
+    unsigned open = k.n ? open_cmps(g, v, k.vars, cmp) : 0;
+    if (!open || g->cmps[*cmp].op != CMP_NE)
+        return false;
+    join_partner(g, v, *cmp, &p);
+    vset left = (k.vars & ~vset_one(v)) | p.vars;
+    return open > 1 || !vset_sub(left, boundary);
+}
+
 static unsigned all_bits(const struct gen *g, const struct step_bucket *k)
 {
     unsigned bits = 0;
@@ -526,9 +539,8 @@ static unsigned all_bits(const struct gen *g, const struct step_bucket *k)
     return bits;
 }
 
-/* v, and what of *vars goes with it; all of that is taken out of *vars. */
-static enum status eliminate(struct gen *g, unsigned v, enum gen_step step,
-                             vset *vars)
+enum status gen_eliminate_one(struct gen *g, unsigned v, enum gen_step step,
+                              vset *vars)
 {
     struct step_bucket k;
     uint32_t cmp = 0;
@@ -570,7 +582,7 @@ static unsigned multiplied(const struct gen *g, const struct step_bucket *k)
 /* A variable whose step joins nothing, if there is one: what is joined later
  * has fewer rows then. Otherwise the one whose step joins by keys and leaves
  * the fewest columns, and of those the one that joins the fewest relations. */
-static unsigned cheapest(struct gen *g, vset vars, enum gen_step step)
+unsigned gen_cheapest(struct gen *g, vset vars, enum gen_step step)
 {
     unsigned best = vset_min(vars), best_cost = UINT32_MAX;
     VSET_EACH (v, vars) {
@@ -595,8 +607,8 @@ static unsigned cheapest(struct gen *g, vset vars, enum gen_step step)
 enum status gen_eliminate(struct gen *g, vset vars, enum gen_step step)
 {
     while (vars) {
-        unsigned v = cheapest(g, vars, step);
-        TRY(eliminate(g, v, step, &vars));
+        unsigned v = gen_cheapest(g, vars, step);
+        TRY(gen_eliminate_one(g, v, step, &vars));
     }
     return OK;
 }

@@ -24,6 +24,11 @@ bool gen_subtracts(unsigned bits)
     return bits + 2 * COUNT_BITS <= EXACT_BITS;
 }
 
+bool gen_adds(unsigned bits)
+{
+    return bits + COUNT_BITS <= EXACT_BITS;
+}
+
 static enum status text(struct gen *g, struct str s, struct gen_weight *out)
 {
     out->sql = s;

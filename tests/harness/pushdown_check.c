@@ -221,3 +221,92 @@ void pushdown_check_differences(uint64_t seed, unsigned each)
         for (unsigned n = 0; n < each; n++)
             check_rule(rules[i], 2, false, &seed);
 }
+
+/* --- patterns whose values must differ
+ * ----------------------------------------*/
+
+struct pattern {
+    char text[400];
+    size_t n;
+    unsigned vars, atoms;
+    bool bags;
+};
+
+static void put(struct pattern *p, const char *format, unsigned a, unsigned b)
+{
+    p->n +=
+        (size_t)snprintf(p->text + p->n, sizeof p->text - p->n, format, a, b);
+}
+
+static void put_head(struct pattern *p, uint64_t *seed)
+{
+    unsigned left_out = (unsigned)universe_random(seed, 5 * p->vars);
+    const char *between = "Q(";
+    for (unsigned v = 0; v < p->vars; v++) {
+        if (v == left_out)
+            continue;
+        put(p, between, 0, 0);
+        put(p, "v%u", v, 0);
+        between = ", ";
+    }
+    for (unsigned a = 0; p->bags && a < p->atoms; a++)
+        put(p, ", i%u", a, 0);
+    put(p, ") :- ", 0, 0);
+}
+
+/* Each variable hangs on an earlier one; further atoms close cycles. */
+static void put_atoms(struct pattern *p, uint64_t *seed)
+{
+    for (unsigned a = 0; a < p->atoms; a++) {
+        unsigned x = a + 1 < p->vars
+                         ? a + 1
+                         : 1 + (unsigned)universe_random(seed, p->vars - 1);
+        unsigned y = (unsigned)universe_random(seed, x);
+        bool back = universe_random(seed, 2) == 0;
+        put(p, universe_random(seed, 4) ? "r" : "s", 0, 0);
+        if (p->bags)
+            put(p, "@i%u", a, 0);
+        put(p, "(v%u, v%u), ", back ? y : x, back ? x : y);
+    }
+}
+
+static void random_pattern(struct pattern *p, uint64_t *seed)
+{
+    const char *between = "";
+    *p = (struct pattern){.n = 0};
+    p->vars = 3 + (unsigned)universe_random(seed, 2);
+    p->atoms = p->vars - 1 + (unsigned)universe_random(seed, 2);
+    p->bags = universe_random(seed, 4) == 0;
+    put_head(p, seed);
+    put_atoms(p, seed);
+    for (unsigned x = 1; x < p->vars; x++)
+        for (unsigned y = 0; y < x; y++) {
+            uint64_t kind = universe_random(seed, 10);
+            if (kind > 6)
+                continue;
+            put(p, between, 0, 0);
+            put(p, kind ? "v%u != v%u" : "v%u < v%u", x, y);
+            between = ", ";
+        }
+    if (!*between)
+        put(p, "v0 != v1", 0, 0);
+    put(p, ".", 0, 0);
+}
+
+void pushdown_check_patterns(uint64_t seed, unsigned n)
+{
+    static const char *const known[] = {
+        "Q(a,b,c,d) :- r(a,b), r(a,c), r(a,d), b != c, b != d, c != d.",
+        "Q(a,b,c,d) :- r(a,b), r(b,c), r(c,d), r(d,a), a != c, b != d, a != b.",
+        "Q(a,b,c,d) :- r(a,b), r(a,c), r(b,c), r(a,d), r(b,d), c != d."};
+    if (!pg_server())
+        skip();
+    make_tables(false);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        check_rule(known[i], 3, false, &seed);
+    for (unsigned i = 0; i < n; i++) {
+        struct pattern p;
+        random_pattern(&p, &seed);
+        check_rule(p.text, 3, false, &seed);
+    }
+}

@@ -11,6 +11,9 @@
 void pushdown_check(bool keyed, uint64_t seed, unsigned each);
 /* The same for bags whose values must differ: all pairs less the equal ones. */
 void pushdown_check_differences(uint64_t seed, unsigned each);
+/* Patterns of three or four variables, with cycles, most of which must differ.
+ */
+void pushdown_check_patterns(uint64_t seed, unsigned n);
 
 /* Where counts end, for a build with tiny constants; 0: COUNT_MOST. */
 extern uint64_t pushdown_check_most;

@@ -19,11 +19,18 @@ static void random_queries_with_key(void **state)
     pushdown_check(true, 8, 2);
 }
 
+static void patterns(void **state)
+{
+    (void)state;
+    pushdown_check_patterns(9, 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_queries),
         cmocka_unit_test(random_queries_with_key),
+        cmocka_unit_test(patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
