@@ -16,7 +16,7 @@ from service import PASSWORD, Service
 
 BAD = []
 PEOPLE = [f"person{i:03}" for i in range(60)]
-TRIES = int(os.environ.get("TRIES", "600"))
+STRANGERS = [f"nobody{i:03}" for i in range(60)]
 
 
 def check(ok, what, *more):
@@ -94,14 +94,14 @@ def kolmogorov(a, b):
     return min(1.0, max(0.0, total)) if z > 0.2 else 1.0
 
 
-def names_take_the_same_time(s):
-    """Each name at most four times, so that none is slowed down for being guessed."""
+def times_of(s):
+    """Seconds of the three steps, of names that exist (True) and of others. Each name at most four times, so that none is
+    slowed down for being guessed."""
     times = {True: ([], [], []), False: ([], [], [])}
     texts, iterations = set(), set()
-    strangers = [f"nobody{i:03}" for i in range(TRIES // 4)]
-    tries = [(True, p) for p in PEOPLE * 4] + [(False, p) for p in strangers[:len(PEOPLE)] * 4]
+    tries = [(known, p) for known in times for p in (PEOPLE if known else STRANGERS) * 4]
     random.shuffle(tries)
-    for known, name in tries[:TRIES]:
+    for known, name in tries:
         *took, kind, text, salt = rejected(s, name)
         for k in range(3):
             times[known][k].append(took[k])
@@ -109,9 +109,30 @@ def names_take_the_same_time(s):
         iterations.add(salt.split("i=")[1])
     check(len(texts) == 1, "one refusal for all names", texts)
     check(len(iterations) == 1, "one number of iterations", iterations)
+    return times
+
+
+def compared(times, what):
     ps = [kolmogorov(times[True][k], times[False][k]) for k in range(3)]
-    print(f"known and unknown names, {len(tries[:TRIES])} tries: p = " + ", ".join(f"{p:.3f}" for p in ps))
+    print(f"known and unknown names, {len(times[True][0])} tries each{what}: p = " + ", ".join(f"{p:.4f}" for p in ps))
     return ps
+
+
+def names_take_the_same_time(s):
+    """A step that looks different (p below 0.01, by chance once in 33 runs) is measured again by itself, three times as
+    often, and must not look different there (p below 0.001)."""
+    ps = compared(times_of(s), "")
+    steps = [k for k in range(3) if ps[k] < 0.01]
+    if not steps:
+        return
+    times = {True: ([], [], []), False: ([], [], [])}
+    for _ in range(3):
+        with started() as again:
+            for known, new in times_of(again).items():
+                for k in range(3):
+                    times[known][k].extend(new[k])
+    ps = compared(times, ", once more")
+    check(all(ps[k] > 0.001 for k in steps), "known and unknown names take the same time", steps, ps)
 
 
 def salts_stay(s):
@@ -161,12 +182,16 @@ def flooded(s):
     check(not memory_tells(s) or sum(memory(s).values()) < before + 8e6, "afterwards the memory is what it was", before, memory(s))
 
 
+def started():
+    s = Service({p: "epsilon: 1" for p in PEOPLE}, dataset="    pace: none\n")
+    for name in PEOPLE[:20]:  # a file of passwords, as after \password
+        s.run("passwd", name, "--config", "serve.yaml", stdin=PASSWORD + "\n")
+    return s
+
+
 def main():
-    with Service({p: "epsilon: 1" for p in PEOPLE}, dataset="    pace: none\n") as s:
-        for name in PEOPLE[:20]:  # a file of passwords, as after \password
-            s.run("passwd", name, "--config", "serve.yaml", stdin=PASSWORD + "\n")
-        ps = names_take_the_same_time(s)
-        check(min(ps) > 0.001, "known and unknown names take the same time", ps)
+    with started() as s:
+        names_take_the_same_time(s)
         salts_stay(s)
         flooded(s)
         check(s.stop() == 0, "ends with 0")
