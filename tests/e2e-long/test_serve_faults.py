@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 try:
@@ -18,7 +19,7 @@ except ImportError:
     sys.exit(77)
 
 from processes import named
-from service import Service, database
+from service import POLICY, Service, database
 
 BAD = []
 
@@ -232,6 +233,74 @@ def ends_at_the_slot():
         check(out.strip().lstrip("-").isdigit(), "the question was answered", out, err)
 
 
+class Crowd:
+    """Eight connections that ask one new question after the other, all of which share syncs of the ledger."""
+
+    def __init__(self, s):
+        self.s, self.answers, self.codes, self.going = s, 0, set(), True
+        self.threads = [threading.Thread(target=self.ask, args=(i,)) for i in range(8)]
+        for t in self.threads:
+            t.start()
+
+    def ask(self, who):
+        c = connect(self.s, "ann" if who % 2 else "bob", "options='-c dpcount.epsilon=0.01'")
+        i = 0
+        while self.going:
+            i += 1
+            code = ask(c, f"select count(*) from pat where id < 500 and id <> {1000 * i + who}")[1]
+            if code:
+                self.codes.add(code)
+            else:
+                self.answers += 1
+            if code == "gone":
+                break
+            time.sleep(0.05 if code else 0)
+        c.close()
+
+    def end(self):
+        self.going = False
+        for t in self.threads:
+            t.join()
+        return self
+
+
+def answered(crowd, n):
+    """n more answers come."""
+    before = crowd.answers
+    return until(f"{n} more answers", lambda: crowd.answers >= before + n)
+
+
+def under_load():
+    """Reloads, killed helpers of the ledger and the end, while many ask at once: what was answered is in the ledger, once."""
+    with Service({"ann": "epsilon: 90", "bob": "epsilon: 90"}, policy=POLICY.replace("100", "200"), dataset="    pace: none\n") as s:
+        crowd = Crowd(s)
+        answered(crowd, 20)
+        for _ in range(3):
+            check("problem" not in reload(s), "a reload under load")
+            answered(crowd, 20)
+        check(not crowd.codes, "nobody sees a reload", crowd.codes)
+        for _ in range(5):
+            helpers = named(s, "dpcount-steward")[1:]  # the first is the steward
+            if helpers:
+                os.kill(helpers[-1], signal.SIGKILL)
+            time.sleep(0.3)
+            until("it answers, or says that it is locked", lambda: crowd.codes & {"55000"} or answered(crowd, 5))
+            s.run("budget", "unlock", "--ledger", s.path("state/hospital.ledger"))
+            answered(crowd, 10)
+        check(crowd.codes <= {"55000", "57014"}, "a killed helper's question is lost, and no connection", crowd.codes)
+        check(s.stop() == 0, "the end under load")
+        crowd.end()
+        check(crowd.codes <= {"55000", "57014", "57P01", "gone"}, "and nothing else is told", crowd.codes)
+        p = s.run("budget", "verify", "--ledger", s.path("state/hospital.ledger"))
+        check(p.returncode == 0, "the ledger is whole", p)
+        history = json.loads(s.run("budget", "history", "--ledger", s.path("state/hospital.ledger"), "--format", "json").stdout)["history"]
+        committed = sum(e["state"] == "committed" for e in history)
+        lost = len(history) - committed
+        # eight may have been on their way at the end, and each killed helper's
+        check(crowd.answers <= committed <= crowd.answers + 8 + 5 * 8, "each answer is in the ledger, once", crowd.answers, committed)
+        check(lost <= 5 * 8 and all(e["state"] != "held" for e in history), "the others are locked or void", lost)
+
+
 def main():
     people = {"ann": "epsilon: 50", "bob": "epsilon: 1", "sam": ("epsilon: 1", ", password: stored")}
     with Service(people, dataset="    pace: none\n") as s:
@@ -243,6 +312,7 @@ def main():
     two_and_none()
     full_disk()
     ends_at_the_slot()
+    under_load()
     return 1 if BAD else 0
 
 
