@@ -454,8 +454,11 @@ static void hold_some(bool until_moved)
         _exit(2);
     if (until_moved)
         methods.xSync = one_long_failed;
-    while (!until_moved && !disk->other_may)
+    for (int i = 0; !until_moved && !disk->other_may; i++) {
+        if (i > 30000)
+            _exit(4); /* the log was never moved */
         nanosleep(&pause, NULL);
+    }
     do
         if (!hold_one(l, &p, &err))
             _exit(3);
