@@ -178,8 +178,8 @@ static enum status sync_all(struct ledger *l, struct err *err)
 static enum status wait_durable(struct ledger *l, uint64_t ticket,
                                 struct err *err)
 {
-    if (!enter(l->group))
-        return err_internal(err, "ledger_group");
+    if (!enter(l->group)) /* lost for good: then each for itself */
+        return sync_log(l, false, err);
     enum status s = is_durable(l, ticket) ? OK : sync_all(l, err);
     pthread_mutex_unlock(&l->group->syncing);
     return s;

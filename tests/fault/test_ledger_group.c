@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -64,8 +65,12 @@ static int x_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
     return rc;
 }
 
+/* Once, in the midst of a sync. */
+static void (*meanwhile)(sqlite3_file *f);
+
 static int x_sync(sqlite3_file *f, int flags)
 {
+    void (*now_do)(sqlite3_file *) = meanwhile;
     static char now[PAGES][PAGE];
     static bool take[PAGES];
     const struct timespec pause = {.tv_nsec = 2000000};
@@ -80,6 +85,9 @@ static int x_sync(sqlite3_file *f, int flags)
                 abort();
         }
     real->xFileSize(f, &size);
+    meanwhile = NULL;
+    if (now_do)
+        now_do(f);
     nanosleep(&pause, NULL);
     disk->syncs++;
     if (fails)
@@ -393,12 +401,13 @@ static void after_two_failed_syncs(void **state)
     check_what_is_left();
 }
 
-/* --- moving the log ------------------------------------------------------- */
+/* --- one of two, at the worst moment
+ * -------------------------------------------------------- */
 
 enum { LONG = 1000 * (PAGE + 24) };
 static long long_syncs, failing_long; /* of a log that is to be moved */
 
-/* Another member commits while this sync runs, and its pages are lost, too. */
+/* Another member commits while this one syncs. */
 static void let_other_hold(sqlite3_file *f)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -417,7 +426,7 @@ static int one_long_failed(sqlite3_file *f, int flags)
     sqlite3_int64 size = 0;
     real->xFileSize(f, &size);
     if (size > LONG && long_syncs++ == failing_long) {
-        disk->failing = 1;
+        disk->failing = 1; /* and the other's pages are lost, too */
         let_other_hold(f);
     }
     return x_sync(f, flags);
@@ -438,10 +447,46 @@ static bool hold_one(struct ledger *l, const struct price *p, struct err *err)
     return ok;
 }
 
-/* They end before the log begins anew, so that the image has all of it. */
-static void hold_some(bool until_moved)
+static void wait_for_the_other(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; !disk->other_may; i++) {
+        if (i > 30000)
+            _exit(4);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool hold_late(struct ledger *l, const struct price *p, struct err *err)
+{
+    wait_for_the_other();
+    return hold_one(l, p, err);
+}
+
+/* The first sync of a log is made with the write lock. */
+static bool hold_slowly(struct ledger *l, const struct price *p,
+                        struct err *err)
+{
+    bool ok = hold_one(l, p, err);
+    meanwhile = let_other_hold;
+    return ok && hold_one(l, p, err);
+}
+
+/* It ends before the log begins anew, so that the image has all of it. */
+static bool hold_until_moved(struct ledger *l, const struct price *p,
+                             struct err *err)
+{
+    bool ok = true;
+    methods.xSync = one_long_failed;
+    while (ok && long_syncs <= failing_long)
+        ok = hold_one(l, p, err);
+    return ok;
+}
+
+typedef bool holding(struct ledger *l, const struct price *p, struct err *err);
+
+static void be_member(holding *work)
+{
     struct mem m;
     struct ledger *l = NULL;
     struct err err;
@@ -452,18 +497,33 @@ static void hold_some(bool until_moved)
     mpq_set_ui(p.epsilon, 1, 1000);
     if (open_member(&m, &l, &err) != OK)
         _exit(2);
-    if (until_moved)
-        methods.xSync = one_long_failed;
-    for (int i = 0; !until_moved && !disk->other_may; i++) {
-        if (i > 30000)
-            _exit(4); /* the log was never moved */
-        nanosleep(&pause, NULL);
+    _exit(work(l, &p, &err) ? 0 : 3);
+}
+
+static void two_members(holding *one, holding *other)
+{
+    holding *const both[] = {one, other};
+    int status;
+    fresh();
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (!pid)
+            be_member(both[i]);
     }
-    do
-        if (!hold_one(l, &p, &err))
-            _exit(3);
-    while (until_moved && long_syncs <= failing_long);
-    _exit(0);
+    for (int i = 0; i < 2; i++) {
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    check_what_is_left();
+}
+
+/* What is committed while a sync runs is not of it. */
+static void a_sync_of_earlier_writes(void **state)
+{
+    (void)state;
+    two_members(hold_slowly, hold_late);
+    assert_int_equal(disk->n_held, 3);
 }
 
 /* SQLite syncs the log before it moves it, and tells nobody if that fails:
@@ -472,20 +532,30 @@ static void after_a_failed_move(void **state)
 {
     (void)state;
     for (failing_long = 0; failing_long < 2; failing_long++) {
-        int status;
-        fresh();
-        for (int i = 0; i < 2; i++) {
-            pid_t pid = fork();
-            if (!pid)
-                hold_some(i == 0);
-        }
-        for (int i = 0; i < 2; i++) {
-            assert_true(wait(&status) > 0);
-            assert_int_equal(status, 0);
-        }
+        two_members(hold_until_moved, hold_late);
         assert_true(disk->failing < 1);
-        check_what_is_left();
     }
+}
+
+/* A member that died while it took over from one that had died. */
+static void a_group_that_is_lost(void **state)
+{
+    (void)state;
+    int status;
+    fresh();
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = fork();
+        if (!pid) {
+            (void)!pthread_mutex_lock((pthread_mutex_t *)(void *)group);
+            if (i) /* without saying that all is well: nobody can any more */
+                pthread_mutex_unlock((pthread_mutex_t *)(void *)group);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+    }
+    assert_int_equal(run(2, 5, 0), 2);
+    assert_int_equal(disk->done, 10);
+    check_what_is_left();
 }
 
 /* A new group cannot know that the one before failed. */
@@ -526,7 +596,9 @@ int main(void)
         cmocka_unit_test(power_cuts),
         cmocka_unit_test(after_a_failed_sync),
         cmocka_unit_test(after_two_failed_syncs),
+        cmocka_unit_test(a_sync_of_earlier_writes),
         cmocka_unit_test(after_a_failed_move),
+        cmocka_unit_test(a_group_that_is_lost),
         cmocka_unit_test(a_new_group),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
