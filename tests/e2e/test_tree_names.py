@@ -108,16 +108,18 @@ def symbols(root, build):
     """({name: source of src, cli and server that defines it}, {name: sources that
     use it without defining it})"""
     defined, used = {}, {}
-    for source, path in objects(root, build):
-        text = subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout
-        for line in text.split("\n"):
-            name, _, kind = line.partition(" ")
-            if not name or name.startswith(("_", "DW.")):
-                continue
-            if kind[0] == "U":
-                used.setdefault(name, set()).add(source)
-            elif source.startswith(tuple(p + "/" for p in PLACES)):
-                defined[name] = source
+    sources_of = {path: source for source, path in objects(root, build)}
+    text = subprocess.run(["nm", "-A", "-P", "-g", *sources_of], capture_output=True, text=True, check=True).stdout
+    for line in text.split("\n"):
+        path, _, rest = line.partition(": ")
+        name, _, kind = rest.partition(" ")
+        if not name or name.startswith(("_", "DW.")):
+            continue
+        source = sources_of[path]
+        if kind[0] == "U":
+            used.setdefault(name, set()).add(source)
+        elif source.startswith(tuple(p + "/" for p in PLACES)):
+            defined[name] = source
     return defined, used
 
 
