@@ -318,9 +318,9 @@ enum status pushdown_max_exact(void *ctx, aset f, vset boundary, vset outs,
     return answer(ctx, make_ask(ctx, true, f, boundary, outs), out, err);
 }
 
-enum status pushdown_count(struct pushdown *c, struct secret_count *out,
-                           struct err *err)
+enum status pushdown_count(void *ctx, struct secret_count *out, struct err *err)
 {
+    struct pushdown *c = ctx;
     u128 n = 0;
     TRY(pushdown_max(c, aset_first_n(c->q->n_atoms), 0, cq_free(c->q), &n,
                      err));

@@ -32,11 +32,11 @@ enum status pushdown_max(void *ctx, aset f, vset boundary, vset outs, u128 *out,
                          struct err *err) WARN_UNUSED;
 enum status pushdown_max_exact(void *ctx, aset f, vset boundary, vset outs,
                                u128 *out, struct err *err) WARN_UNUSED;
-enum status pushdown_count(struct pushdown *c, struct secret_count *out,
+enum status pushdown_count(void *ctx, struct secret_count *out,
                            struct err *err) WARN_UNUSED;
 /* GROUP BY: one count for each of the keys, as join_count_groups. */
-enum status pushdown_groups(struct pushdown *c, const struct value *keys,
-                            size_t n_keys, struct secret_count *out,
+enum status pushdown_groups(void *ctx, const struct value *keys, size_t n_keys,
+                            struct secret_count *out,
                             struct err *err) WARN_UNUSED;
 /* From now on statements are planned by the database and not run: E_UNSUPPORTED
  * where its planner refuses one, and all answers are 0 and not remembered.

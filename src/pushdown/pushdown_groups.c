@@ -260,10 +260,10 @@ static enum status answer_component(struct groups *s, const struct ask *ask)
     return OK;
 }
 
-enum status pushdown_groups(struct pushdown *c, const struct value *keys,
-                            size_t n_keys, struct secret_count *out,
-                            struct err *err)
+enum status pushdown_groups(void *ctx, const struct value *keys, size_t n_keys,
+                            struct secret_count *out, struct err *err)
 {
+    struct pushdown *c = ctx;
     const struct cq *q = c->q;
     struct groups s = {c, keys, n_keys, NULL, NULL, NULL, err};
     struct arena a;

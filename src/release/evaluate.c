@@ -25,7 +25,7 @@ void engine_close(struct engine *e)
 {
     if (e->join)
         join_close(e->join);
-    pushdown_close(e->counter);
+    pushdown_close(e->database);
     *e = (struct engine){0};
 }
 
@@ -176,8 +176,9 @@ static enum status open_counter(struct prepared *p, struct evaluated *e,
 {
     e->progress = session_progress(p->session);
     TRY(pushdown_open(p->source, q, p->filters_exact, &e->progress,
-                      &out->counter, err));
-    pushdown_plan_only(out->counter, e->plan_only);
+                      &out->database, err));
+    pushdown_plan_only(out->database, e->plan_only);
+    out->counter = sens_database(out->database);
     return OK;
 }
 
@@ -311,7 +312,9 @@ enum status evaluate_open(struct prepared *p, struct evaluated *e,
                                .ctx = p->session};
     if (p->steady)
         TRY(strict_order(p, q, &opt, err));
-    return join_open(&p->session->mem, q, e->store, &opt, &out->join, err);
+    TRY(join_open(&p->session->mem, q, e->store, &opt, &out->join, err));
+    out->counter = sens_engine(out->join);
+    return OK;
 }
 
 enum status evaluate_listed(struct count *q, struct evaluated *data,
@@ -325,26 +328,28 @@ enum status evaluate_listed(struct count *q, struct evaluated *data,
                        &data->progress, out, err);
 }
 
-enum status evaluate_count(const struct engine *e, struct secret_count *out,
-                           struct err *err)
-{
-    return e->counter ? pushdown_count(e->counter, out, err)
-                      : join_count(e->join, out, err);
-}
-
-static struct sens_counter database(const struct engine *e)
-{
-    return (struct sens_counter){e ? e->counter : NULL, pushdown_max,
-                                 pushdown_max_exact, pushdown_prepare};
-}
-
 enum status evaluate_prepare(struct count *q, const struct engine *e,
                              struct err *err)
 {
-    struct sens_counter c = database(e);
-    return e->counter && !q->tree ? sens_prepare(&q->p->arena, q->normal, &c,
-                                                 q->p->filters_exact, err)
-                                  : OK;
+    return e->database && !q->tree
+               ? sens_prepare(&q->p->arena, q->normal, &e->counter,
+                              q->p->filters_exact, err)
+               : OK;
+}
+
+enum status
+evaluate_list(struct prepared *p, struct evaluated *e, const struct cq *q,
+              enum status (*each)(void *ctx, const struct value *key,
+                                  u128 count, struct err *err),
+              void *ctx, struct err *err)
+{
+    struct engine rows;
+    if (!e->store)
+        return err_internal(err, "evaluate_list: nothing was loaded");
+    TRY(evaluate_open(p, e, q, &rows, err));
+    enum status s = join_list_groups(rows.join, each, ctx, err);
+    engine_close(&rows);
+    return s;
 }
 
 /* One engine for each part, all open at once. */
@@ -363,9 +368,7 @@ static enum status sens_of_parts(struct count *q, struct evaluated *data,
     for (; st == OK && open < n; open++) {
         st = evaluate_open(q->p, data, list[open].path, &parts[open], err);
         if (st == OK)
-            counters[open] = parts[open].counter
-                                 ? database(&parts[open])
-                                 : sens_engine(parts[open].join);
+            counters[open] = parts[open].counter;
     }
     if (st == OK)
         st = sens_compute_parts(&q->p->arena, list, n, counters, opt, out, err);
@@ -413,20 +416,9 @@ enum status evaluate_sens(struct count *q, const struct engine *e,
                           const struct sens_options *opt, struct sens *out,
                           struct err *err)
 {
-    if (q->tree)
-        return sens_of_tree(q, e, opt, out, err);
-    struct sens_counter c = database(e);
-    struct arena *a = &q->p->arena;
-    return e->counter ? sens_compute_with(a, q->normal, &c, opt, out, err)
-                      : sens_compute(a, q->normal, e->join, opt, out, err);
-}
-
-static enum status group_counts(const struct engine *e,
-                                const struct group_keys *k,
-                                struct secret_count *out, struct err *err)
-{
-    return e->counter ? pushdown_groups(e->counter, k->vals, k->n, out, err)
-                      : join_count_groups(e->join, k->vals, k->n, out, err);
+    return q->tree ? sens_of_tree(q, e, opt, out, err)
+                   : sens_compute(&q->p->arena, q->normal, &e->counter, opt,
+                                  out, err);
 }
 
 /* PRIVACY: each at C, so that all of them together are never further apart than
@@ -468,14 +460,15 @@ enum status evaluate_counts(struct count *q, struct evaluated *data,
         return OK;
     }
     if (!q->query->n_group) {
-        TRY(evaluate_count(e, out, err));
+        TRY(e->counter.count(e->counter.ctx, out, err));
         clamp_counts(q, out, 1);
         return OK;
     }
     /* normalisation may drop a key that a constraint makes redundant; the
      * keys are those of the query as written */
     TRY(evaluate_open(q->p, data, q->query, &grouped, err));
-    enum status s = group_counts(&grouped, k, out, err);
+    enum status s =
+        grouped.counter.groups(grouped.counter.ctx, k->vals, k->n, out, err);
     engine_close(&grouped);
     if (s == OK)
         clamp_counts(q, out, k->n);
@@ -558,19 +551,11 @@ enum status evaluate_found(struct count *q, struct evaluated *data,
                            const struct group_keys *k, struct arena *a,
                            struct found_keys *out, struct err *err)
 {
-    struct engine grouped;
     struct finding f = {q, k, a, out};
     size_t n_cols = k->n_cols;
-    if (!data->store)
-        return err_internal(err, "evaluate_found: nothing was loaded");
-    enum status s = OK;
-    if (q->tree) {
-        s = evaluate_tree_groups(q, data, add_found, &f, err);
-    } else {
-        TRY(evaluate_open(q->p, data, q->query, &grouped, err));
-        s = join_list_groups(grouped.join, add_found, &f, err);
-        engine_close(&grouped);
-    }
+    enum status s =
+        q->tree ? evaluate_tree_groups(q, data, add_found, &f, err)
+                : evaluate_list(q->p, data, q->query, add_found, &f, err);
     if (s == OK && out->list.n)
         qsort_r(out->list.p, out->list.n, sizeof *out->list.p, compare_found,
                 &n_cols);
@@ -601,7 +586,7 @@ enum status evaluate_admit(struct count *q, mpq_srcptr beta,
                            mpq_srcptr error_beta, struct err *err)
 {
     struct sens_options opt = smooth_options(q, beta, error_beta);
-    struct sens_counter both = database(NULL);
+    struct sens_counter both = sens_database(NULL);
     return sens_admit(&q->p->arena, q->normal, &both, &opt, err);
 }
 

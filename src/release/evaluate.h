@@ -29,9 +29,10 @@ const char *evaluated_engine(const struct evaluated *e);
 
 /* What counts one query: a join over the rows, or the database. */
 struct engine {
-    struct join *join;
-    struct pushdown *counter;
-    struct evaluated *data; /* a tree needs more than one query */
+    struct sens_counter counter;
+    struct join *join;         /* its ctx, or NULL */
+    struct pushdown *database; /* its ctx, or NULL */
+    struct evaluated *data;    /* a tree needs more than one query */
 };
 
 /* Chooses the engine for all counts; reads no row. E_UNSUPPORTED: --engine
@@ -61,8 +62,12 @@ void engine_close(struct engine *e);
 enum status evaluate_listed(struct count *q, struct evaluated *data,
                             struct listed **out, struct err *err) WARN_UNUSED;
 
-enum status evaluate_count(const struct engine *e, struct secret_count *out,
-                           struct err *err) WARN_UNUSED;
+/* join_list_groups of q, over the rows of e. */
+enum status
+evaluate_list(struct prepared *p, struct evaluated *e, const struct cq *q,
+              enum status (*each)(void *ctx, const struct value *key,
+                                  u128 count, struct err *err),
+              void *ctx, struct err *err) WARN_UNUSED;
 /* The residuals will be asked for, and the count: a database computes them
  * together. `e` was opened with q->normal, here and below. */
 enum status evaluate_prepare(struct count *q, const struct engine *e,

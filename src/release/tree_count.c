@@ -359,13 +359,9 @@ static enum status keep_answers(struct tree_run *r, struct err *err)
 static enum status visit_node(struct tree_run *r, uint32_t node,
                               struct err *err)
 {
-    struct engine e;
     struct tree_visit v = {r, node};
-    TRY(evaluate_open(r->q->p, r->data, r->steps[node].q, &e, err));
-    enum status st = e.join ? join_list_groups(e.join, visit_key, &v, err)
-                            : err_internal(err, "a tree is not counted in SQL");
-    engine_close(&e);
-    return st;
+    return evaluate_list(r->q->p, r->data, r->steps[node].q, visit_key, &v,
+                         err);
 }
 
 /* --- branches --------------------------------------------------------------

@@ -102,16 +102,11 @@ static enum status list(struct fragile_part *p, struct cq_builder *b,
                                             u128 count, struct err *err),
                         void *ctx, struct err *err)
 {
-    struct engine e;
     struct cq *q;
     b->n_group = n_group;
     b->tidy_outs = true;
     TRY(cq_finish(b, &q, err));
-    TRY(evaluate_open(p->q->p, p->data, q, &e, err));
-    enum status st = e.join ? join_list_groups(e.join, each, ctx, err)
-                            : err_internal(err, "a tree is not counted in SQL");
-    engine_close(&e);
-    return st;
+    return evaluate_list(p->q->p, p->data, q, each, ctx, err);
 }
 
 /* --- tau -------------------------------------------------------------------

@@ -300,7 +300,7 @@ static enum status entity_sensitivity(struct count *q, struct evaluated *data,
         st = evaluate_tree_total(q, data, &secret, err);
     } else {
         TRY(evaluate_open(q->p, data, q->query, &e, err));
-        st = evaluate_count(&e, &secret, err);
+        st = e.counter.count(e.counter.ctx, &secret, err);
         engine_close(&e);
     }
     if (st != OK)

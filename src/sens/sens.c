@@ -43,10 +43,9 @@ static enum status keep_list(struct arena *a, const struct sens_peak *peak,
 static enum status count_query(struct job *w)
 {
     double start = clock_seconds();
-    aset all = aset_first_n(w->q->n_atoms);
-    u128 n = 0;
-    TRY(w->counter->max(w->counter->ctx, all, 0, cq_free(w->q), &n, w->err));
-    w->out->count = secret_count_of(count_clamp(n));
+    if (w->counter->count)
+        TRY(w->counter->count(w->counter->ctx, &w->out->count, w->err));
+    secret_count_clamp(&w->out->count, COUNT_MOST, false);
     w->out->seconds_count = clock_seconds() - start;
     return OK;
 }
@@ -450,10 +449,10 @@ enum status sens_begin(const struct sens_options *opt, struct sens *out,
     return OK;
 }
 
-enum status sens_compute_with(struct arena *a, const struct cq *q,
-                              const struct sens_counter *counter,
-                              const struct sens_options *opt, struct sens *out,
-                              struct err *err)
+enum status sens_compute(struct arena *a, const struct cq *q,
+                         const struct sens_counter *counter,
+                         const struct sens_options *opt, struct sens *out,
+                         struct err *err)
 {
     TRY(sens_begin(opt, out, err));
     struct job w = {.a = a,

@@ -24,11 +24,14 @@
 enum { SENS_MAX_PRIVATE = 24, SENS_ALL_SETS = 12 };
 
 /*
- * Where the T_F come from: the embedded engine, a database (SQL pushdown), or
- * a test's nested loops. Both functions give the largest number of distinct
- * values of `outs` for one value of `boundary` among the results of the atoms
- * `f`; they differ in the treatment of comparisons that reach outside var(f)
- * (join.h: join_max, join_max_exact). max_exact may be NULL: not offered.
+ * What counts a query and its residuals: the embedded engine, a database (SQL
+ * pushdown), or a test's nested loops.
+ *
+ * max and max_exact give the T_F, to compute with: the largest number of
+ * distinct values of `outs` for one value of `boundary` among the results of
+ * the atoms `f`; they differ in the treatment of comparisons that reach outside
+ * var(f) (join.h: join_max, join_max_exact). max_exact may be NULL: not
+ * offered.
  */
 struct sens_counter {
     void *ctx;
@@ -40,7 +43,16 @@ struct sens_counter {
      * one by one; may be NULL. */
     enum status (*prepare)(void *ctx, const struct pushdown_ask *asks, size_t n,
                            struct err *err);
+    /* The count of the query, and that of each of n keys of its GROUP BY:
+     * sealed, for those who draw. NULL: of tests, that ask for T alone. */
+    enum status (*count)(void *ctx, struct secret_count *out, struct err *err);
+    enum status (*groups)(void *ctx, const struct value *keys, size_t n,
+                          struct secret_count *out, struct err *err);
 };
+/* Over rows that are loaded, and over a database; they close what they are
+ * given no more than they opened it. */
+struct sens_counter sens_engine(struct join *j);
+struct sens_counter sens_database(struct pushdown *p);
 
 /* Has the counter prepare the count of q and all of its residuals. */
 enum status sens_prepare(struct arena *a, const struct cq *q,
@@ -94,7 +106,7 @@ struct sens_options {
 };
 
 struct sens {
-    struct secret_count count;
+    struct secret_count count;       /* if the counter has one */
     struct sens_residual *residuals; /* nonempty sets of private atoms */
     size_t n_residuals;
     /* capped residual sensitivity, clamped at COUNT_MOST: S rounded up to a
@@ -143,16 +155,12 @@ enum status sens_admit(struct arena *a, const struct cq *q,
                        struct err *err) WARN_UNUSED;
 
 /* Fills `out`; release it with sens_fini (also after a failure). `q` is the
- * normalised query that `j` was opened with. E_CONSTRAINT: the data break a
+ * normalised query that `counter` counts. E_CONSTRAINT: the data break a
  * declared constraint (never with in_release). Refuses what sens_admit does. */
-enum status sens_compute(struct arena *a, const struct cq *q, struct join *j,
+enum status sens_compute(struct arena *a, const struct cq *q,
+                         const struct sens_counter *counter,
                          const struct sens_options *opt, struct sens *out,
                          struct err *err) WARN_UNUSED;
-/* The same over any counter. */
-enum status sens_compute_with(struct arena *a, const struct cq *q,
-                              const struct sens_counter *counter,
-                              const struct sens_options *opt, struct sens *out,
-                              struct err *err) WARN_UNUSED;
 /* The same for the parts of a tree, with one counter for each. The count is
  * not computed, nor any baseline. */
 enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
@@ -160,8 +168,6 @@ enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,
                                const struct sens_options *opt, struct sens *out,
                                struct err *err) WARN_UNUSED;
 void sens_fini(struct sens *s); /* wipes */
-/* The embedded engine as a counter. */
-struct sens_counter sens_engine(struct join *j);
 
 /* The value of S when every table is empty: no data give less. Public. `out`
  * must be initialised. */

@@ -23,10 +23,10 @@ BEGIN = """
 #include "num/secret_scale.h"
 #include "sens/sens.h"
 
-int probe(struct join *j, struct ledger_hold *hold, struct noise *n,
+int probe(struct join *j, const struct sens_counter *by, struct ledger_hold *hold, struct noise *n,
           struct secret_count c, struct secret_scale *s, struct entropy *rng,
           struct election *e, const mpq_t *scores, mpz_t out, struct err *err);
-int probe(struct join *j, struct ledger_hold *hold, struct noise *n,
+int probe(struct join *j, const struct sens_counter *by, struct ledger_hold *hold, struct noise *n,
           struct secret_count c, struct secret_scale *s, struct entropy *rng,
           struct election *e, const mpq_t *scores, mpz_t out, struct err *err)
 {
@@ -34,7 +34,7 @@ int probe(struct join *j, struct ledger_hold *hold, struct noise *n,
     u128 v = 0;
     struct scale_estimate est;
     (void)at, (void)v, (void)est, (void)e, (void)scores, (void)c, (void)s;
-    (void)hold, (void)n, (void)rng, (void)out, (void)j, (void)err;
+    (void)by, (void)hold, (void)n, (void)rng, (void)out, (void)j, (void)err;
 """
 END = "\n    return 0;\n}\n"
 
@@ -43,6 +43,14 @@ CASES = [
     ("a counter's result is no number",
      "struct secret_count x; if (join_count(j, &x, err)) return 1;",
      "if (join_count(j, &v, err)) return 1;"),
+    ("nor that of any counter",
+     "struct secret_count x; if (by->count(by->ctx, &x, err)) return 1;",
+     "if (by->count(by->ctx, &v, err)) return 1;"),
+    ("nor that of a key",
+     "struct secret_count x; if (by->groups(by->ctx, NULL, 1, &x, err)) return 1;",
+     "if (by->groups(by->ctx, NULL, 1, &v, err)) return 1;"),
+    ("a counter that gives numbers", "struct sens_counter x = {.count = by->count}; (void)x;",
+     "struct sens_counter x = {.count = by->max}; (void)x;"),
     ("a count in a sum", "struct secret_count x = c; (void)x;", "v = c + 1;"),
     ("a count compared", "struct secret_count x = c; (void)x;", "if (c > 3) return 1;"),
     ("a count cast", "struct secret_count x = c; (void)x;", "v = (u128)c;"),

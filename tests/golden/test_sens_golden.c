@@ -94,7 +94,7 @@ static void at_beta(const struct cq *q, struct book *b, json_t *gold,
     struct arena a;
     struct err err;
     struct sens s;
-    struct sens_counter c = {b, from_book, NULL, NULL};
+    struct sens_counter c = {.ctx = b, .max = from_book};
     struct sens_options opt = {.global_upper = U128_INF,
                                .want_baselines = true};
     mpq_t x;
@@ -103,7 +103,7 @@ static void at_beta(const struct cq *q, struct book *b, json_t *gold,
     mpq_init(x);
     assert_int_equal(rat_read(str_of(beta), "beta", x, &err), OK);
     opt.beta = x;
-    if (sens_compute_with(&a, q, &c, &opt, &s, &err) != OK)
+    if (sens_compute(&a, q, &c, &opt, &s, &err) != OK)
         fail_msg("%s: %s", what, err.message);
     json_t *rs = json_object_get(json_object_get(gold, "RS_beta"), beta);
     near(s.paper, json_array_get(rs, 0), what);
@@ -241,8 +241,10 @@ static void from_tables(json_t *data, const char *name, size_t pattern)
     mpq_init(beta);
     mpq_set_ui(beta, 1, 10);
     opt.beta = beta;
-    if (join_open(&r.mem, q, st, NULL, &j, &r.err) != OK ||
-        sens_compute(&r.arena, q, j, &opt, &s, &r.err) != OK)
+    if (join_open(&r.mem, q, st, NULL, &j, &r.err) != OK)
+        fail_msg("%s: %s", name, r.err.message);
+    struct sens_counter rows = sens_engine(j);
+    if (sens_compute(&r.arena, q, &rows, &opt, &s, &r.err) != OK)
         fail_msg("%s %s: %s", name, patterns[pattern].name, r.err.message);
     assert_int_equal(secret_count_open(&s.count),
                      json_integer_value(json_object_get(gold, "count")));

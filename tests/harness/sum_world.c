@@ -536,7 +536,7 @@ static bool sequence(struct sum_world *w, unsigned set, enum sum_mutation m,
                                       .no_weights = m == SUM_AS_COUNT};
         if (m == SUM_WITHOUT_UNIT)
             parts[i].path = without_unit(&a, parts[i].path);
-        counters[i] = (struct sens_counter){&loops[i], loops_max, NULL, NULL};
+        counters[i] = (struct sens_counter){.ctx = &loops[i], .max = loops_max};
     }
     mpq_init(beta);
     mpq_set_ui(beta, 1, 1);

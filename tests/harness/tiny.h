@@ -30,6 +30,7 @@ enum status tiny_max(void *ctx, aset f, vset boundary, vset outs, u128 *out,
                      struct err *err);
 enum status tiny_max_exact(void *ctx, aset f, vset boundary, vset outs,
                            u128 *out, struct err *err);
+enum status tiny_sealed(void *ctx, struct secret_count *out, struct err *err);
 uint64_t tiny_count(struct tiny *t);
 
 #endif

@@ -475,7 +475,7 @@ static bool sequence_of(struct world *w, unsigned set, enum world_mutation m,
                                   .own = parts[i].own,
                                   .no_pairs = m == WORLD_PAIRS_DROPPED,
                                   .no_ancestors = m == WORLD_NO_ANCESTORS};
-        counters[i] = (struct sens_counter){&loops[i], loops_max, NULL, NULL};
+        counters[i] = (struct sens_counter){.ctx = &loops[i], .max = loops_max};
     }
     mpq_init(beta);
     mpq_set_ui(beta, 1, 1);

@@ -194,7 +194,8 @@ static bool on_instance(struct universe *u, unsigned set, bool mixed,
     struct tiny t;
     universe_instance(u, set, &t);
     t.mixed_filters = mixed;
-    struct sens_counter c = {&t, tiny_max, tiny_max_exact, NULL};
+    struct sens_counter c = {
+        .ctx = &t, .max = tiny_max, .max_exact = tiny_max_exact};
     enum status st = sens_state_fill(s, &c, err);
     if (st == OK)
         st = sens_state_check(s, err);
@@ -303,7 +304,8 @@ bool universe_elastic(struct universe *u, universe_sequence *seq,
         mem_init(&m, 0);
         arena_init(&a, &m);
         universe_instance(u, set, &t);
-        struct sens_counter c = {&t, tiny_max, tiny_max_exact, NULL};
+        struct sens_counter c = {
+            .ctx = &t, .max = tiny_max, .max_exact = tiny_max_exact};
         ok = sens_elastic_new(&a, u->q, &c, &e, err) == OK;
         for (unsigned k = 0; ok && k < LEVELS; k++) {
             sens_elastic_at(e, k, v);

@@ -307,10 +307,10 @@ static void smooth_of(struct rules *r, const struct cq *q,
         if (!u.valid[x])
             continue;
         universe_instance(&u, x, &c.t);
-        struct sens_counter counter = {&c, spoilt_max, spoilt_max_exact, NULL};
+        struct sens_counter counter = {
+            .ctx = &c, .max = spoilt_max, .max_exact = spoilt_max_exact};
         arena_init(&a, &r->mem);
-        assert_int_equal(sens_compute_with(&a, q, &counter, opt, &s, &r->err),
-                         OK);
+        assert_int_equal(sens_compute(&a, q, &counter, opt, &s, &r->err), OK);
         gs.s[x] = fmin(
             factor * mpq_get_d(secret_scale_open(&s.s)) * (1 + 1e-12), most);
         sens_fini(&s);

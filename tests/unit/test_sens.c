@@ -54,8 +54,11 @@ static void add_row(struct bench *b, unsigned table, int x, int y)
 
 static enum status compute(struct bench *b)
 {
-    struct sens_counter c = {&b->t, tiny_max, tiny_max_exact, NULL};
-    return sens_compute_with(&b->r.arena, b->q, &c, &b->opt, &b->s, &b->r.err);
+    struct sens_counter c = {.ctx = &b->t,
+                             .max = tiny_max,
+                             .max_exact = tiny_max_exact,
+                             .count = tiny_sealed};
+    return sens_compute(&b->r.arena, b->q, &c, &b->opt, &b->s, &b->r.err);
 }
 
 static void must_compute(struct bench *b)
@@ -308,10 +311,9 @@ static void no_exact_counter(void **state)
     struct bench b;
     open_bench(&b, "Q(x,y,z) :- R(x,y), S(y,z), x < z.");
     b.opt.filters_exact = true;
-    struct sens_counter c = {&b.t, tiny_max, NULL, NULL};
-    assert_int_equal(
-        sens_compute_with(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err),
-        E_UNSUPPORTED);
+    struct sens_counter c = {.ctx = &b.t, .max = tiny_max};
+    assert_int_equal(sens_compute(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err),
+                     E_UNSUPPORTED);
     sens_fini(&b.s);
     must_compute(&b);
     close_bench(&b);
@@ -468,9 +470,9 @@ static void late_start(void **state)
     struct bench b;
     open_bench(&b, "Q(a,b,c,d,e,f,g,h,i,j,k) :- A(a,b), B(b,c), C(c,d), "
                    "D(d,e), E(e,f), F(f,g), G(g,h), H(h,i), I(i,j), J(j,k).");
-    struct sens_counter c = {NULL, no_rows, NULL, NULL};
+    struct sens_counter c = {.ctx = NULL, .max = no_rows};
     b.opt.want_baselines = false;
-    if (sens_compute_with(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err) != OK)
+    if (sens_compute(&b.r.arena, b.q, &c, &b.opt, &b.s, &b.r.err) != OK)
         fail_msg("%s", b.r.err.message);
     for (unsigned k = 0; k < 9; k++)
         assert_int_equal(mpz_sgn(b.s.ls_hat[k]), 0);
@@ -503,9 +505,12 @@ static enum status whole(struct mem *m, void *with, struct err *err)
     struct bench *b = with;
     struct arena a;
     struct sens s;
-    struct sens_counter c = {&b->t, tiny_max, tiny_max_exact, NULL};
+    struct sens_counter c = {.ctx = &b->t,
+                             .max = tiny_max,
+                             .max_exact = tiny_max_exact,
+                             .count = tiny_sealed};
     arena_init(&a, m);
-    enum status st = sens_compute_with(&a, b->q, &c, &b->opt, &s, err);
+    enum status st = sens_compute(&a, b->q, &c, &b->opt, &s, err);
     sens_fini(&s);
     arena_fini(&a);
     return st;

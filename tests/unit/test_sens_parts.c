@@ -258,7 +258,7 @@ static void elastic_patterns(void **state)
         struct rules r;
         struct sens_elastic *e;
         struct columns c = {17, 100000};
-        struct sens_counter counter = {&c, same_everywhere, NULL, NULL};
+        struct sens_counter counter = {.ctx = &c, .max = same_everywhere};
         rules_init(&r);
         struct cq *q = rules_read(&r, cases[i].rule);
         assert_int_equal(sens_elastic_new(&r.arena, q, &counter, &e, &r.err),
@@ -284,7 +284,7 @@ static void elastic_other(void **state)
     struct rules r;
     struct sens_elastic *e;
     struct columns c = {5, 100};
-    struct sens_counter counter = {&c, same_everywhere, NULL, NULL};
+    struct sens_counter counter = {.ctx = &c, .max = same_everywhere};
     char rule[400] = "Q(x0) :- P(x0,x1)";
     mpz_t v;
     mpz_init(v);
