@@ -205,7 +205,9 @@ bool cq_weight_units(struct str number, uint32_t scale, int64_t *out);
 /* The range as written, with the digits of the longer. */
 bool cq_weight_range(struct str lo, struct str hi, struct cq_weight *w);
 
-vset cq_free(const struct cq *q);                  /* variables among outs */
+vset cq_free(const struct cq *q); /* variables among outs */
+/* Of a variable, by the first column that has it: rules declare no types. */
+enum type cq_column_type(const struct cq *q, uint32_t var);
 vset atom_vars(const struct cq *q, uint32_t atom); /* row id and calcs too */
 vset cq_vars_of(const struct cq *q, aset atoms);
 vset cq_filter_vars(const struct cq *q); /* in comparisons, preds, calcs */

@@ -10,6 +10,16 @@ vset cq_free(const struct cq *q)
     return s;
 }
 
+enum type cq_column_type(const struct cq *q, uint32_t var)
+{
+    for (uint32_t a = 0; a < q->n_atoms; a++)
+        for (uint32_t i = 0; i < q->atoms[a].n_args; i++)
+            if (q->atoms[a].args[i].kind == TERM_VAR &&
+                q->atoms[a].args[i].id == var)
+                return q->schema->tables.p[q->atoms[a].table].cols[i].type;
+    return q->vars[var].type;
+}
+
 vset atom_vars(const struct cq *q, uint32_t atom)
 {
     const struct atom *a = &q->atoms[atom];

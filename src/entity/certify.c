@@ -120,3 +120,23 @@ void packing_certify(const struct packing *p, const struct proposal *from,
     out->lo = lo >> more;
     out->hi = (hi + (((u128)1 << more) - 1)) >> more;
 }
+
+bool packing_room_take(const struct packing *p, struct mem *m,
+                       struct packing_room *out)
+{
+    size_t wide = (size_t)p->cols * 2 + p->rows;
+    out->bytes = wide * sizeof *out->x + p->rows * sizeof *out->y;
+    out->x = mem_alloc(m, out->bytes);
+    if (!out->x)
+        return false;
+    out->room =
+        (struct scratch){out->x + p->cols, out->x + 2 * (size_t)p->cols};
+    out->y = (uint64_t *)(out->room.row + p->rows);
+    return true;
+}
+
+void packing_room_give(struct mem *m, struct packing_room *r)
+{
+    mem_wipe(r->x, r->bytes);
+    mem_free(m, r->x, r->bytes);
+}

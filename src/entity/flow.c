@@ -220,19 +220,15 @@ static enum status read_off(const struct packing *p, const struct net *n,
                             bool pairs, const struct solver *s,
                             struct pack_interval *out)
 {
-    size_t bytes = ((size_t)p->cols * 2 + p->rows) * 16 + (size_t)p->rows * 8;
-    u128 *x = mem_alloc(s->mem, bytes);
-    if (!x)
+    struct packing_room r;
+    if (!packing_room_take(p, s->mem, &r))
         return err_nomem(s->err);
-    struct scratch room = {x + p->cols, x + 2 * (size_t)p->cols};
-    uint64_t *y = (uint64_t *)(room.row + p->rows);
     if (pairs)
-        read_pairs(p, n, x, y);
+        read_pairs(p, n, r.x, r.y);
     else
-        read_witnesses(p, n, x, y);
-    packing_certify(p, &(struct proposal){x, y}, room, out);
-    mem_wipe(x, bytes);
-    mem_free(s->mem, x, bytes);
+        read_witnesses(p, n, r.x, r.y);
+    packing_certify(p, &(struct proposal){r.x, r.y}, r.room, out);
+    packing_room_give(s->mem, &r);
     /* PRIVACY: exactness is what the noise is calibrated to. */
     return out->lo == out->hi ? OK : err_internal(s->err, "packing_flow");
 }

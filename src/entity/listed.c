@@ -61,16 +61,6 @@ static enum status read_owner(struct listed_question *l, struct str name,
     return OK;
 }
 
-static enum type type_of(const struct cq *q, uint32_t var)
-{
-    for (uint32_t a = 0; a < q->n_atoms; a++)
-        for (uint32_t i = 0; i < q->atoms[a].n_args; i++)
-            if (q->atoms[a].args[i].kind == TERM_VAR &&
-                q->atoms[a].args[i].id == var)
-                return q->schema->tables.p[q->atoms[a].table].cols[i].type;
-    return q->vars[var].type;
-}
-
 static enum status read_key(struct listed_question *l, uint32_t i,
                             struct str text, struct err *err)
 {
@@ -78,8 +68,8 @@ static enum status read_key(struct listed_question *l, uint32_t i,
     l->key[i] = value_null();
     if (t.kind == TERM_CONST)
         l->key[i] = l->q->consts[t.id];
-    else if (text.p &&
-             !value_parse(&l->scratch, text, type_of(l->q, t.id), &l->key[i]))
+    else if (text.p && !value_parse(&l->scratch, text,
+                                    cq_column_type(l->q, t.id), &l->key[i]))
         return err_internal(err, "listed: not a value of its type");
     return OK;
 }

@@ -36,13 +36,23 @@ unsigned packing_unit(const struct packing *p);
 /*
  * PRIVACY: the only place that says what Q is. lo: x is made feasible by
  * clipping, scaling down and filling up; hi: the dual bound of y (PROOF.md,
- * claim 4). `room` has packing_room entries.
+ * claim 4). `room` has room for all columns and rows.
  */
 struct scratch {
     u128 *col, *row;
 };
 void packing_certify(const struct packing *p, const struct proposal *from,
                      struct scratch room, struct pack_interval *out);
+/* Room for a proposal and what certifies it, in one piece. */
+struct packing_room {
+    size_t bytes;
+    u128 *x;
+    uint64_t *y;
+    struct scratch room;
+};
+bool packing_room_take(const struct packing *p, struct mem *m,
+                       struct packing_room *out);
+void packing_room_give(struct mem *m, struct packing_room *r); /* wipes */
 
 /* Solvers. Each fills `out` with a certified interval; flow's is a point. */
 struct solver {

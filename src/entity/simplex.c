@@ -86,22 +86,18 @@ enum status packing_simplex(const struct packing *p, const struct solver *s,
 {
     if (p->cols > COLS_MAX || p->start[p->cols] > OWNERS_MAX)
         return OK;
-    size_t bytes = ((size_t)p->cols * 2 + p->rows) * 16 + (size_t)p->rows * 8;
-    u128 *x = mem_alloc(s->mem, bytes);
-    if (!x)
+    struct packing_room r;
+    if (!packing_room_take(p, s->mem, &r))
         return err_nomem(s->err);
-    struct scratch room = {x + p->cols, x + 2 * (size_t)p->cols};
-    uint64_t *y = (uint64_t *)(room.row + p->rows);
     glp_term_out(GLP_OFF);
     glp_prob *lp = glp_create_prob();
     load(p, lp);
     solve(lp);
-    read_off(p, lp, x, y);
+    read_off(p, lp, r.x, r.y);
     glp_delete_prob(lp);
     struct pack_interval v;
-    packing_certify(p, &(struct proposal){x, y}, room, &v);
+    packing_certify(p, &(struct proposal){r.x, r.y}, r.room, &v);
     narrow(out, &v);
-    mem_wipe(x, bytes);
-    mem_free(s->mem, x, bytes);
+    packing_room_give(s->mem, &r);
     return OK;
 }

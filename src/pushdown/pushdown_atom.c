@@ -13,7 +13,7 @@ static const char *op_text(enum cmp_op op)
 static enum type term_type(struct gen *g, struct term t)
 {
     const struct cq *q = g->p->q;
-    return t.kind == TERM_VAR ? gen_var_type(q, t.id) : q->consts[t.id].type;
+    return t.kind == TERM_VAR ? cq_column_type(q, t.id) : q->consts[t.id].type;
 }
 
 /* column = constant, and the second column of a repeated variable. */

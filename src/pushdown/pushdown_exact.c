@@ -299,7 +299,7 @@ static enum status constant_cmps(struct gen *g, const struct exact_places *f,
         bool left = q->cmps[i].l.kind == TERM_CONST;
         if (!k)
             continue;
-        if (!sqlgen_same_order(gen_var_type(q, u), k->type))
+        if (!sqlgen_same_order(cq_column_type(q, u), k->type))
             return gen_refuse_types(g);
         sb_printf(g->b, "%s%s(SELECT p FROM m%u WHERE v = ", between,
                   left           ? ""
@@ -359,8 +359,8 @@ static enum status compare_places(struct gen *g)
         const struct cmp *c = &q->cmps[i];
         if (!mine(g->p, i) || c->l.kind != TERM_VAR || c->r.kind != TERM_VAR)
             continue;
-        if (!sqlgen_same_order(gen_var_type(q, c->l.id),
-                               gen_var_type(q, c->r.id)))
+        if (!sqlgen_same_order(cq_column_type(q, c->l.id),
+                               cq_column_type(q, c->r.id)))
             return gen_refuse_types(g);
         g->cmps[g->n_cmps++] =
             (struct gcmp){c->op, place(g, c->l.id), place(g, c->r.id)};

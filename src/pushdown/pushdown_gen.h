@@ -155,7 +155,6 @@ enum status gen_count_out(struct gen *g) WARN_UNUSED;
 enum status gen_any(struct gen *g) WARN_UNUSED;
 
 /* pushdown_sql.c */
-enum type gen_var_type(const struct cq *q, uint32_t var);
 enum status gen_refuse_types(struct gen *g);
 /* All relations, with everything eliminated but the boundary. never: no row
  * can join, nothing was written. */

@@ -56,7 +56,7 @@ static bool key_possible(const struct groups *s, size_t key)
         if (t.kind != TERM_VAR)
             continue;
         if (v->is_null ? q->vars[t.id].nonnull
-                       : !type_comparable(v->type, gen_var_type(q, t.id)))
+                       : !type_comparable(v->type, cq_column_type(q, t.id)))
             return false;
         if (!same(v, key_value(s, key, t.id)))
             return false;
@@ -103,7 +103,7 @@ static enum status key_const(struct groups *s, size_t key, uint32_t var,
                              struct sb *b)
 {
     const struct value *v = key_value(s, key, var);
-    enum type t = gen_var_type(s->c->q, var);
+    enum type t = cq_column_type(s->c->q, var);
     if (sqlgen_same_order(t, v->type))
         return sqlgen_const(&s->c->sql, v, b, s->err);
     err_set(s->err, E_UNSUPPORTED,

@@ -98,7 +98,7 @@ static enum status ask_rows(struct list_job *x, struct gen *g,
 static enum status check_keys(struct list_job *x, vset keys)
 {
     VSET_EACH (v, keys) {
-        enum type t = gen_var_type(x->c->q, v);
+        enum type t = cq_column_type(x->c->q, v);
         if (t == T_INT || t == T_TEXT || t == T_BOOL || t == T_UUID)
             continue;
         err_set(x->err, E_UNSUPPORTED,

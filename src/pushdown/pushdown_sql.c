@@ -13,17 +13,6 @@
 #include "pushdown/pushdown_gen.h"
 #include "pushdown/pushdown_tree.h"
 
-/* By the first column that has the variable: rules declare no types. */
-enum type gen_var_type(const struct cq *q, uint32_t var)
-{
-    for (uint32_t a = 0; a < q->n_atoms; a++)
-        for (uint32_t i = 0; i < q->atoms[a].n_args; i++)
-            if (q->atoms[a].args[i].kind == TERM_VAR &&
-                q->atoms[a].args[i].id == var)
-                return q->schema->tables.p[q->atoms[a].table].cols[i].type;
-    return q->vars[var].type;
-}
-
 enum status pushdown_refuse_types(struct err *err)
 {
     err_set(err, E_UNSUPPORTED,
@@ -50,7 +39,7 @@ static bool has_wide_calc(const struct cq *q)
 static bool has_decimal(const struct cq *q)
 {
     for (uint32_t v = 0; v < q->n_vars; v++)
-        if (gen_var_type(q, v) == T_DEC)
+        if (cq_column_type(q, v) == T_DEC)
             return true;
     for (uint32_t i = 0; i < q->n_consts; i++)
         if (q->consts[i].type == T_DEC)
@@ -72,7 +61,8 @@ static enum status check_types(struct gen *g, bool *never)
         for (uint32_t c = 0; c < at->n_args; c++) {
             if (at->args[c].kind != TERM_VAR)
                 continue;
-            enum type a = t->cols[c].type, b = gen_var_type(q, at->args[c].id);
+            enum type a = t->cols[c].type,
+                      b = cq_column_type(q, at->args[c].id);
             *never |= !type_comparable(a, b);
             if (type_comparable(a, b) && !sqlgen_same_order(a, b))
                 return gen_refuse_types(g);
@@ -83,7 +73,7 @@ static enum status check_types(struct gen *g, bool *never)
     for (uint32_t i = 0; i < q->n_calcs; i++)
         if (vset_has(g->p->vars, q->calcs[i].var) &&
             !sqlgen_same_order(q->calcs[i].e->type,
-                               gen_var_type(q, q->calcs[i].var)))
+                               cq_column_type(q, q->calcs[i].var)))
             return gen_refuse_types(g);
     return OK;
 }
@@ -101,8 +91,8 @@ static enum status list_cmps(struct gen *g)
             decided |= vset_sub(both, atom_vars(q, g->p->atoms[k]));
         if (!g->p->cmps[i] || decided || (both & g->p->outside))
             continue;
-        if (!sqlgen_same_order(gen_var_type(q, c->l.id),
-                               gen_var_type(q, c->r.id)))
+        if (!sqlgen_same_order(cq_column_type(q, c->l.id),
+                               cq_column_type(q, c->r.id)))
             return gen_refuse_types(g);
         g->cmps[g->n_cmps++] = (struct gcmp){c->op, c->l.id, c->r.id};
     }

@@ -469,9 +469,11 @@ static enum status read_keys(struct tree_run *r, const struct group_keys *k,
     return OK;
 }
 
-enum status evaluate_tree(struct count *q, struct evaluated *data,
-                          const struct group_keys *k, struct secret_count *out,
-                          struct err *err)
+/* Counts, and gives `each` what came of it. */
+static enum status with_run(struct count *q, struct evaluated *data,
+                            enum status (*each)(struct tree_run *r, void *ctx,
+                                                struct err *err),
+                            void *ctx, struct err *err)
 {
     struct arena a;
     struct tree_tally tally = {0};
@@ -480,9 +482,44 @@ enum status evaluate_tree(struct count *q, struct evaluated *data,
     a.wipe = true;
     enum status st = run_tree(&r, err);
     if (st == OK)
-        st = read_keys(&r, k, out, err);
+        st = each(&r, ctx, err);
     arena_fini(&a);
     return st;
+}
+
+struct tree_keys {
+    const struct group_keys *k;
+    struct secret_count *out;
+};
+
+static enum status take_keys(struct tree_run *r, void *ctx, struct err *err)
+{
+    const struct tree_keys *x = ctx;
+    return read_keys(r, x->k, x->out, err);
+}
+
+enum status evaluate_tree(struct count *q, struct evaluated *data,
+                          const struct group_keys *k, struct secret_count *out,
+                          struct err *err)
+{
+    struct tree_keys x = {k, out};
+    return with_run(q, data, take_keys, &x, err);
+}
+
+struct tree_listing {
+    enum status (*each)(void *ctx, const struct value *key, u128 count,
+                        struct err *err);
+    void *ctx;
+};
+
+static enum status list_groups(struct tree_run *r, void *ctx, struct err *err)
+{
+    const struct tree_listing *x = ctx;
+    for (size_t i = 0; i < r->tally->groups.n; i++) {
+        const struct tree_group *g = &r->tally->groups.p[i];
+        TRY(x->each(x->ctx, g->key, total_of(g), err));
+    }
+    return OK;
 }
 
 enum status
@@ -491,37 +528,28 @@ evaluate_tree_groups(struct count *q, struct evaluated *data,
                                          u128 count, struct err *err),
                      void *ctx, struct err *err)
 {
-    struct arena a;
-    struct tree_tally tally = {0};
-    struct tree_run r = {.q = q, .data = data, .a = &a, .tally = &tally};
-    arena_init(&a, &q->p->session->mem);
-    a.wipe = true;
-    enum status st = run_tree(&r, err);
-    for (size_t i = 0; st == OK && i < tally.groups.n; i++)
-        st =
-            each(ctx, tally.groups.p[i].key, total_of(&tally.groups.p[i]), err);
-    arena_fini(&a);
-    return st;
+    struct tree_listing x = {each, ctx};
+    return with_run(q, data, list_groups, &x, err);
+}
+
+static enum status add_up(struct tree_run *r, void *ctx, struct err *err)
+{
+    struct secret_count *out = ctx;
+    struct tree_group all = {0};
+    (void)err;
+    for (size_t i = 0; i < r->tally->groups.n; i++) {
+        all.n = count_add(all.n, r->tally->groups.p[i].n);
+        all.minus = count_add(all.minus, r->tally->groups.p[i].minus);
+    }
+    *out = secret_count_of(total_of(&all));
+    return OK;
 }
 
 enum status evaluate_tree_total(struct count *q, struct evaluated *data,
                                 struct secret_count *out, struct err *err)
 {
-    struct arena a;
-    struct tree_tally tally = {0};
-    struct tree_run r = {.q = q, .data = data, .a = &a, .tally = &tally};
-    struct tree_group all = {0};
     struct pushdown_tree_ask ask = {.total = true, .progress = &data->progress};
     if (data->sql)
         return pushdown_tree(q->p->source, q->tree, &ask, out, err);
-    arena_init(&a, &q->p->session->mem);
-    a.wipe = true;
-    enum status st = run_tree(&r, err);
-    for (size_t i = 0; st == OK && i < tally.groups.n; i++) {
-        all.n = count_add(all.n, tally.groups.p[i].n);
-        all.minus = count_add(all.minus, tally.groups.p[i].minus);
-    }
-    *out = secret_count_of(total_of(&all));
-    arena_fini(&a);
-    return st;
+    return with_run(q, data, add_up, out, err);
 }

@@ -13,6 +13,8 @@ enum status sensitivity_report(struct count *q, struct evaluated *data,
                                struct json *j, struct sb *text,
                                struct err *err) WARN_UNUSED;
 
+/* A constraint that would help, and the bound it would give. */
+void analysis_advice(struct json *j, struct str constraint, struct str upper);
 /* OWNER or not: the parts of a tree, from the query alone. */
 void analysis_parts(struct json *j, const struct count *q);
 

@@ -150,18 +150,22 @@ static void json_relations(struct json *j, const struct count *q)
     json_end(j, '}');
 }
 
+void analysis_advice(struct json *j, struct str constraint, struct str upper)
+{
+    json_begin(j, '{');
+    json_key(j, "constraint");
+    json_str(j, constraint);
+    json_key(j, "upper");
+    json_str(j, upper);
+    json_end(j, '}');
+}
+
 static void json_advice(struct json *j, const struct bound *b)
 {
     json_key(j, "advice");
     json_begin(j, '[');
-    for (size_t i = 0; i < b->n_advice; i++) {
-        json_begin(j, '{');
-        json_key(j, "constraint");
-        json_str(j, b->advice[i].constraint);
-        json_key(j, "upper");
-        json_str(j, b->advice[i].upper);
-        json_end(j, '}');
-    }
+    for (size_t i = 0; i < b->n_advice; i++)
+        analysis_advice(j, b->advice[i].constraint, b->advice[i].upper);
     json_end(j, ']');
 }
 

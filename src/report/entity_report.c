@@ -6,6 +6,7 @@
 #include "entity/unit.h"
 #include "release/answer.h"
 #include "release/answer_table.h"
+#include "report/analysis.h"
 #include "schema/owners.h"
 
 /* --- public --------------------------------------------------------------- */
@@ -28,14 +29,8 @@ static void json_entity_advice(struct json *j, struct count *q)
     size_t n = advice_of(q, advice);
     json_key(j, "advice");
     json_begin(j, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_begin(j, '{');
-        json_key(j, "constraint");
-        json_str(j, advice[i].constraint);
-        json_key(j, "upper");
-        json_str(j, advice[i].upper);
-        json_end(j, '}');
-    }
+    for (size_t i = 0; i < n; i++)
+        analysis_advice(j, advice[i].constraint, advice[i].upper);
     json_end(j, ']');
 }
 

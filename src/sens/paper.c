@@ -10,6 +10,7 @@
  *
  * Cost: m C(up_to + m, m) visits, kept below VISITS.
  */
+#include "sens/numbers.h"
 #include "sens/paper.h"
 
 #include <string.h>
@@ -68,20 +69,6 @@ static void fix_relation(struct sens_paper *p, size_t j, uint64_t s, bool gap,
     }
 }
 
-static mpz_t *new_numbers(struct arena *a, size_t n)
-{
-    mpz_t *v = NEWS(a, mpz_t, n);
-    for (size_t i = 0; v && i < n; i++)
-        mpz_init(v[i]);
-    return v;
-}
-
-static void drop_numbers(mpz_t *v, size_t n)
-{
-    for (size_t i = 0; v && i < n; i++)
-        mpz_wipe_clear(v[i]);
-}
-
 /* levels[j]: coefficients with relations 0..j-1 fixed; `chosen` is i. */
 static void visit(struct sens_paper *p, mpz_t **levels, const size_t *rest,
                   size_t j, size_t chosen, uint64_t used)
@@ -104,13 +91,13 @@ static enum status visit_all(struct arena *a, struct sens_paper *p,
     mpz_t *levels[SENS_ALL_SETS + 1] = {p->coef};
     bool ok = true;
     for (size_t j = 0; j < m; j++) {
-        levels[j + 1] = new_numbers(a, rest[j]);
+        levels[j + 1] = sens_numbers(a, rest[j]);
         ok = ok && levels[j + 1];
     }
     for (size_t i = 0; ok && i < m; i++)
         visit(p, levels, rest, 0, i, 0);
     for (size_t j = 0; j < m; j++)
-        drop_numbers(levels[j + 1], levels[j + 1] ? rest[j] : 0);
+        sens_drop(levels[j + 1], levels[j + 1] ? rest[j] : 0);
     return ok ? OK : err_nomem(err);
 }
 
@@ -206,7 +193,7 @@ static enum status fill_table(struct arena *a, struct sens_paper *p,
 {
     size_t rest[SENS_ALL_SETS] = {0}, left = p->n_coef;
     uint64_t n = affordable(p->n_tables, up_to);
-    p->table = new_numbers(a, n);
+    p->table = sens_numbers(a, n);
     if (!p->table)
         return err_nomem(err);
     p->n_table = n;
@@ -244,7 +231,7 @@ static enum status new_wide(struct arena *a, const struct sens_state *s,
                             struct sens_paper *p, struct err *err)
 {
     *p = (struct sens_paper){.n_tables = 2, .n_priv = s->p->n_priv};
-    p->by_size = new_numbers(a, p->n_priv + 1);
+    p->by_size = sens_numbers(a, p->n_priv + 1);
     if (!p->by_size)
         return err_nomem(err);
     mpz_init(p->x);
@@ -270,8 +257,8 @@ enum status sens_paper_new(struct arena *a, const struct sens_state *s,
         p->copies[j] = aset_count(cq_atoms_of_table(plan->q, plan->tables[j]));
         n_coef *= p->copies[j] + 1;
     }
-    p->coef = new_numbers(a, n_coef);
-    p->by_size = new_numbers(a, p->n_priv + 1);
+    p->coef = sens_numbers(a, n_coef);
+    p->by_size = sens_numbers(a, p->n_priv + 1);
     if (!p->coef || !p->by_size)
         return err_nomem(err);
     p->n_coef = n_coef;
@@ -286,9 +273,9 @@ void sens_paper_fini(struct sens_paper *p)
 {
     if (!p->ready)
         return;
-    drop_numbers(p->coef, p->n_coef);
-    drop_numbers(p->by_size, p->n_priv + 1);
-    drop_numbers(p->table, p->table ? p->n_table : 0);
+    sens_drop(p->coef, p->n_coef);
+    sens_drop(p->by_size, p->n_priv + 1);
+    sens_drop(p->table, p->table ? p->n_table : 0);
     mpz_wipe_clear(p->x);
     mpz_wipe_clear(p->y);
     p->ready = false;

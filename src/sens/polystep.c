@@ -17,6 +17,7 @@
  * Cost of a try: that of some hundred steps; tries get rarer geometrically
  * while they fail.
  */
+#include "sens/numbers.h"
 #include "sens/polystep.h"
 
 #include "num/rat.h"
@@ -27,21 +28,6 @@ enum {
     MOST_WORK = 1 << 22, /* numbers touched by a try */
 };
 static const uint64_t no_end = (uint64_t)1 << 40;
-
-static mpz_t *numbers(struct arena *a, size_t n)
-{
-    mpz_t *v = NEWS(a, mpz_t, n);
-    for (size_t i = 0; v && i < n; i++)
-        mpz_init(v[i]);
-    return v;
-}
-
-/* PRIVACY: wiped, for these are numbers of the data. */
-static void drop(mpz_t *v, size_t n)
-{
-    for (size_t i = 0; v && i < n; i++)
-        mpz_wipe_clear(v[i]);
-}
 
 static bool affordable(const struct sens_plan *p, size_t n_points)
 {
@@ -62,10 +48,10 @@ enum status sens_stretch_init(struct sens_stretch *r, struct arena *a,
     if (!affordable(p, points))
         return OK;
     r->n_top = p->n_tables ? p->n_tables : 1;
-    r->diff = numbers(a, (degree + 1) * p->n_coords);
-    r->value = numbers(a, points * p->n_coords);
-    r->top = numbers(a, (degree + 1) * r->n_top);
-    r->work = numbers(a, points);
+    r->diff = sens_numbers(a, (degree + 1) * p->n_coords);
+    r->value = sens_numbers(a, points * p->n_coords);
+    r->top = sens_numbers(a, (degree + 1) * r->n_top);
+    r->work = sens_numbers(a, points);
     r->tries = r->diff && r->value && r->top && r->work;
     if (r->tries)
         return OK;
@@ -76,10 +62,10 @@ enum status sens_stretch_init(struct sens_stretch *r, struct arena *a,
 void sens_stretch_fini(struct sens_stretch *r)
 {
     size_t n = r->s->p->n_coords;
-    drop(r->diff, (r->degree + 1) * n);
-    drop(r->value, r->n_points * n);
-    drop(r->top, (r->degree + 1) * r->n_top);
-    drop(r->work, r->n_points);
+    sens_drop(r->diff, (r->degree + 1) * n);
+    sens_drop(r->value, r->n_points * n);
+    sens_drop(r->top, (r->degree + 1) * r->n_top);
+    sens_drop(r->work, r->n_points);
     mpz_wipe_clear(r->x);
     mpz_wipe_clear(r->y);
 }

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "num/rat.h"
+#include "sens/numbers.h"
 #include "sens/capped.h"
 
 struct soft_weights {
@@ -63,21 +64,6 @@ static void keep_own(struct sens_plan *p, aset own)
     p->top.n_terms = n;
 }
 
-static mpz_t *numbers(struct parts_job *w, size_t n)
-{
-    mpz_t *v = NEWS(w->a, mpz_t, n + 1);
-    for (size_t i = 0; v && i < n; i++)
-        mpz_init(v[i]);
-    return v;
-}
-
-/* PRIVACY: wiped, for these are numbers of the data. */
-static void drop(mpz_t *v, size_t n)
-{
-    for (size_t i = 0; v && i < n; i++)
-        mpz_wipe_clear(v[i]);
-}
-
 /* Parts of trees need every set: the rows of a part's own atoms count apart. */
 static enum status plan_part(struct arena *a, const struct tree_part *part,
                              struct sens_plan **out, struct err *err)
@@ -116,12 +102,12 @@ static enum status new_states(struct parts_job *w)
     for (size_t i = 0; i < w->n; i++) {
         struct parts_block *b = &w->blocks[i];
         TRY(sens_state_new(w->a, b->plan, &b->state, w->err));
-        b->each = numbers(w, b->plan->n_tables);
+        b->each = sens_numbers(w->a, b->plan->n_tables);
         if (!b->each)
             return err_nomem(w->err);
     }
-    w->gain = numbers(w, w->n_tables);
-    w->loss = numbers(w, w->n_tables);
+    w->gain = sens_numbers(w->a, w->n_tables);
+    w->loss = sens_numbers(w->a, w->n_tables);
     return w->gain && w->loss ? OK : err_nomem(w->err);
 }
 
@@ -176,7 +162,7 @@ static enum status soft_fill(struct parts_job *w, size_t part)
     if (!w->opt->fragile || !b->part->fragile)
         return OK;
     struct soft_weights *all = NEWS(w->a, struct soft_weights, p->n_coords + 1);
-    b->more = numbers(w, p->n_coords);
+    b->more = sens_numbers(w->a, p->n_coords);
     if (!all || !b->more)
         return err_nomem(w->err);
     TRY(sens_state_new(w->a, p, &b->soft, w->err));
@@ -196,7 +182,7 @@ static void soft_fini(struct parts_block *b)
     if (!b->w)
         return;
     sens_state_fini(&b->soft);
-    drop(b->more, b->plan->n_coords);
+    sens_drop(b->more, b->plan->n_coords);
     mpz_wipe_clear(b->x);
     mem_wipe(b->w, b->plan->n_coords * sizeof *b->w);
 }
@@ -354,7 +340,7 @@ static enum status fill(struct parts_job *w,
         TRY(sens_state_fill(&b->state, &counters[i], w->err));
         if (!w->opt->in_release)
             TRY(sens_state_check(&b->state, w->err));
-        b->t0 = numbers(w, b->plan->n_coords);
+        b->t0 = sens_numbers(w->a, b->plan->n_coords);
         if (!b->t0)
             return err_nomem(w->err);
         for (size_t c = 0; c < b->plan->n_coords; c++)
@@ -415,13 +401,13 @@ static void fini(struct parts_job *w)
     for (size_t i = 0; i < w->n; i++) {
         struct parts_block *b = &w->blocks[i];
         soft_fini(b);
-        drop(b->t0, b->plan->n_coords);
-        drop(b->each, b->plan->n_tables);
+        sens_drop(b->t0, b->plan->n_coords);
+        sens_drop(b->each, b->plan->n_tables);
         sens_paper_fini(&b->paper);
         sens_state_fini(&b->state);
     }
-    drop(w->gain, w->n_tables);
-    drop(w->loss, w->n_tables);
+    sens_drop(w->gain, w->n_tables);
+    sens_drop(w->loss, w->n_tables);
 }
 
 /* Plans and T once; then a scan for each beta. */

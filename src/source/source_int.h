@@ -117,6 +117,11 @@ enum status source_add_list(struct source *src, struct src_table *t,
 struct src_table *source_add(struct source *src);
 const struct src_table *source_find_table(const struct source *src,
                                           size_t table); /* or NULL */
+/* The column of the table that is this one of the schema's; NULL: none. */
+const struct src_column *source_find_column(const struct source *src,
+                                            size_t table, uint32_t col);
+/* Room for one more, zeroed; NULL: no memory. */
+struct src_column *source_add_column(struct source *src, struct src_table *t);
 /* E_UNSUPPORTED: a view and the like. */
 enum status source_refuse(const struct src_table *t, struct err *err);
 /* spec.c: --table texts and folders of CSV files. */

@@ -368,6 +368,8 @@ bool sql_next_choice(struct choices *c);
 /* --- scalar.c, predicate.c, func.c, types.c
  * --------------------------------------------*/
 
+/* The column of the table that has the variable; NULL: none. */
+const struct column *lower_column(const struct lower *l, uint32_t var);
 enum status lower_scalar(struct lower *l, struct scope *sc, const json_t *node,
                          struct expr **out);
 /* The same, must be a truth value. */

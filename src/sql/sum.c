@@ -116,19 +116,9 @@ static struct spread const_span(const struct value *v)
     return s;
 }
 
-static const struct column *column_of(const struct lower *l, uint32_t var)
-{
-    const struct atom *a = &l->b.atoms.p[l->var_atom.p[var]];
-    const struct table *t = &l->schema->tables.p[a->table];
-    for (uint32_t i = 0; i < a->n_args && i < t->n_cols; i++)
-        if (a->args[i].kind == TERM_VAR && a->args[i].id == var)
-            return &t->cols[i];
-    return NULL;
-}
-
 static struct spread column_span(const struct lower *l, uint32_t var)
 {
-    const struct column *c = column_of(l, var);
+    const struct column *c = lower_column(l, var);
     struct spread s = {0};
     struct cq_weight w = {0};
     if (!c)

@@ -30,7 +30,7 @@ static bool all_const(uint32_t n, struct expr *const *args)
     return true;
 }
 
-static const struct column *column_of(const struct lower *l, uint32_t var)
+const struct column *lower_column(const struct lower *l, uint32_t var)
 {
     if (l->after)
         return NULL;
@@ -59,7 +59,7 @@ static const struct expr *undeclared_in(const struct expr *e)
 enum status sql_need_type(struct lower *l, const struct expr *e, long position)
 {
     const struct expr *v = l->after ? NULL : undeclared_in(e);
-    const struct column *c = v ? column_of(l, v->var) : NULL;
+    const struct column *c = v ? lower_column(l, v->var) : NULL;
     if (!v)
         return OK;
     struct str name = c ? c->name : STR("");
@@ -258,7 +258,7 @@ static void find_texts(const struct lower *l, const struct expr *e,
                        struct texts *out)
 {
     if (e->op == X_VAR) {
-        const struct column *c = column_of(l, e->var);
+        const struct column *c = lower_column(l, e->var);
         out->padded |= c && c->is_padded;
         out->varchar |= c && c->is_varchar;
         out->text_only |= c && c->text_only;
@@ -353,7 +353,7 @@ static enum status check_labels(struct lower *l, struct expr *const *v,
 {
     for (size_t i = 0; i < n; i += step) {
         const struct column *c =
-            v[i]->op == X_VAR ? column_of(l, v[i]->var) : NULL;
+            v[i]->op == X_VAR ? lower_column(l, v[i]->var) : NULL;
         if (!c || !c->is_enum || !c->own_domain || !c->n_domain)
             continue;
         for (size_t k = 0; k < n; k += step)

@@ -61,6 +61,9 @@ def one_charge(s):
 
 def free_quotes(s):
     before = s.spent("ann")
+    p = s.psql("ann", "select obj_description('pat'::regclass), obj_description('hos'::regclass)")
+    check(p.stdout.split("|")[0] == "private: each row by itself" and p.stdout.split("|")[1].startswith("public"),
+          "comments tell whose rows a table has", p)
     p = s.psql("ann", *["explain select count(*) from pat where id > 5"] * 50)
     check(p.returncode == 0 and "epsilon 0.5" in p.stdout, "EXPLAIN", p)
     p = s.psql("ann", "explain (format json) select count(*) from pat")

@@ -87,6 +87,16 @@ static inline uint64_t csr_pairs_from(const struct csr *c, const uint32_t *ids,
     return sum;
 }
 
+/* Is it less work that the child's ids send what they have to their
+ * neighbours `to` than that those ask for it? Not of a free child. */
+static inline bool tnode_pushes(const struct tnode *kid, const uint32_t *to,
+                                uint32_t n_to, const uint32_t *from,
+                                uint32_t n_from)
+{
+    uint64_t by_pull = csr_pairs_from(kid->up, to, n_to, UINT64_MAX);
+    return 2 * csr_pairs_from(kid->up->flip, from, n_from, by_pull) < by_pull;
+}
+
 /* Neighbours of the parent's `id` that a free leaf may take. */
 uint64_t tnode_count_free(const struct tnode *k, const uint32_t *fixed,
                           uint32_t id);

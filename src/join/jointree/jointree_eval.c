@@ -365,16 +365,10 @@ static void multiply_kid(const struct tnode *n, const struct tnode *k,
 {
     if (!fits(w, k, k->is_free ? 1 : kid->top))
         return;
-    if (!k->is_free) {
-        uint64_t by_pull = csr_pairs_from(k->up, x->ids, x->n_ids, UINT64_MAX);
-        uint64_t by_push =
-            2 * csr_pairs_from(k->up->flip, kid->ids, kid->n_ids, by_pull);
-        if (by_push < by_pull) {
-            push_into(n, k, w, kid, x, fixed);
-            return;
-        }
-    }
-    pull(k, w, kid, x, fixed);
+    if (!k->is_free && tnode_pushes(k, x->ids, x->n_ids, kid->ids, kid->n_ids))
+        push_into(n, k, w, kid, x, fixed);
+    else
+        pull(k, w, kid, x, fixed);
 }
 
 /* No value above cap: more than that is known to be impossible. */

@@ -255,18 +255,12 @@ enum status duck_add_column(struct source *src, struct src_table *t,
                             struct str name, struct str type, bool not_null,
                             struct err *err)
 {
-    struct src_column *cols =
-        NEWS(&src->arena, struct src_column, t->n_cols + 1);
-    if (!cols)
+    struct src_column *c = source_add_column(src, t);
+    if (!c)
         return err_nomem(err);
-    if (t->n_cols)
-        memcpy(cols, t->cols, t->n_cols * sizeof *cols);
-    struct src_column *c = &cols[t->n_cols];
     c->name = str_copy(&src->arena, name);
     c->not_null = not_null;
     set_type(c, type);
-    t->cols = cols;
-    t->n_cols++;
     if (!c->name.p)
         return err_nomem(err);
     TRY(set_sql(&src->arena, c, type, err));

@@ -129,18 +129,13 @@ static bool pg_is_utf8(const struct source *src)
 static bool column_of(const void *ctx, uint32_t table, uint32_t col,
                       struct sqlgen_col *out)
 {
-    const struct src_table *t = source_find_table(ctx, table);
-    for (size_t i = 0; t && i < t->n_cols; i++)
-        if (t->to[i] == col) {
-            const struct src_column *c = &t->cols[i];
-            *out =
-                (struct sqlgen_col){.name = c->name,
-                                    .type = c->type,
-                                    .has_zone = c->type_oid == OID_TIMESTAMPTZ,
-                                    .is_oid = c->type_oid == OID_OID};
-            return true;
-        }
-    return false;
+    const struct src_column *c = source_find_column(ctx, table, col);
+    if (c)
+        *out = (struct sqlgen_col){.name = c->name,
+                                   .type = c->type,
+                                   .has_zone = c->type_oid == OID_TIMESTAMPTZ,
+                                   .is_oid = c->type_oid == OID_OID};
+    return c;
 }
 
 void pg_sqlgen(const struct source *src, const struct cq *q, struct sqlgen *out)

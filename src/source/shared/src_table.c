@@ -18,6 +18,28 @@ const struct src_table *source_find_table(const struct source *src,
     return NULL;
 }
 
+const struct src_column *source_find_column(const struct source *src,
+                                            size_t table, uint32_t col)
+{
+    const struct src_table *t = source_find_table(src, table);
+    for (size_t i = 0; t && i < t->n_cols; i++)
+        if (t->to[i] == col)
+            return &t->cols[i];
+    return NULL;
+}
+
+struct src_column *source_add_column(struct source *src, struct src_table *t)
+{
+    struct src_column *cols =
+        NEWS(&src->arena, struct src_column, t->n_cols + 1);
+    if (!cols)
+        return NULL;
+    if (t->n_cols)
+        memcpy(cols, t->cols, t->n_cols * sizeof *cols);
+    t->cols = cols;
+    return &cols[t->n_cols++];
+}
+
 struct src_table *source_add(struct source *src)
 {
     struct src_table t = {.kept = -1};

@@ -405,23 +405,17 @@ static enum status take_column(struct source *src, sqlite3_stmt *st,
     if (!t || sqlite3_column_int64(st, 1) != (sqlite3_int64)t->n_cols ||
         type < 0 || type > T_UUID)
         return broken(err);
-    struct src_column *cols =
-        NEWS(&src->arena, struct src_column, t->n_cols + 1);
-    if (!cols)
+    struct src_column *c = source_add_column(src, t);
+    if (!c)
         return err_nomem(err);
-    if (t->n_cols)
-        memcpy(cols, t->cols, t->n_cols * sizeof *cols);
-    struct src_column *c = &cols[t->n_cols];
     c->name = text_of(&src->arena, st, 2);
-    c->stored = str_printf(&src->arena, "c%zu", t->n_cols);
+    c->stored = str_printf(&src->arena, "c%zu", t->n_cols - 1);
     c->type = (enum type)type;
     c->not_null = flags & F_NOT_NULL;
     c->is_enum = flags & F_ENUM;
     c->is_padded = flags & F_PADDED;
     c->is_varchar = flags & F_VARCHAR;
     c->text_only = flags & F_TEXT_ONLY;
-    t->cols = cols;
-    t->n_cols++;
     return c->name.p && c->stored.p ? OK : err_nomem(err);
 }
 
