@@ -283,8 +283,7 @@ static void multiply_kid(const struct tnode *n, const struct tnode *k,
                          struct wide_work *w, const struct wide_node *kid,
                          struct wide_node *x, const uint32_t *fixed)
 {
-    if (!k->is_free &&
-        tnode_pushes(k, x->ids, x->n_ids, kid->ids, kid->n_ids))
+    if (!k->is_free && tnode_pushes(k, x->ids, x->n_ids, kid->ids, kid->n_ids))
         push_into(n, k, w, kid, x, fixed);
     else
         pull(k, w, kid, x, fixed);
