@@ -128,6 +128,8 @@ static void weigh(struct voting *v, struct pack *p, unsigned k)
     struct err err;
     bool capped = false, some;
     v->pack = p;
+    for (unsigned j = 0; j < v->e.n; j++)
+        mpq_set_ui(v->least[j], 0, 1);
     v->lazy = (struct elect_lazy){v->score, 0, v->least, ask, v};
     if (k == 1) {
         must(entity_scores(p, k, &grid, v->score, &err), &err);
@@ -137,7 +139,7 @@ static void weigh(struct voting *v, struct pack *p, unsigned k)
         must(entity_least(p, &grid, j, &above, true, v->least, &some, &err),
              &err);
         v->lazy.known = j + 1;
-        if (some && elect_enough(&v->e, v->score, j + 1, v->least))
+        if (some && elect_enough(&v->e, v->score, 0, j + 1, v->least))
             return;
         must(entity_score(p, &grid, j, v->score[j], &capped, &err), &err);
         v->lazy.known = j;

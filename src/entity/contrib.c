@@ -603,3 +603,12 @@ enum status contrib_core(struct contrib *x, uint64_t t, struct pack_core *out,
 {
     return peel_at(x->peel, t, out, err);
 }
+
+enum status contrib_bounds(struct contrib *x, uint64_t t, u128 *lo, u128 *hi,
+                           struct err *err)
+{
+    TRY(peel_bounds(x->peel, t, lo, hi, err));
+    u128 above = contrib_above(x, t);
+    *hi = above < *hi ? above : *hi;
+    return OK;
+}

@@ -93,6 +93,9 @@ bool contrib_peels(const struct contrib *x);
 /* What is left to pack at t (peel.h); until the next call. */
 enum status contrib_core(struct contrib *x, uint64_t t, struct pack_core *out,
                          struct err *err) WARN_UNUSED;
+/* An interval of Q(D, t), with a core: peel_bounds. */
+enum status contrib_bounds(struct contrib *x, uint64_t t, u128 *lo, u128 *hi,
+                           struct err *err) WARN_UNUSED;
 /* Entities with a result; known with several owners only. */
 uint64_t contrib_entities(const struct contrib *x);
 /* At least Q(D, t), for a power of two t, several owners: with the results of

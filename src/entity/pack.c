@@ -329,8 +329,7 @@ static enum status lower_floor(struct pack *p, uint64_t t, struct err *err)
     return OK;
 }
 
-static bool remembered(const struct pack *p, uint64_t t,
-                       struct pack_interval *out)
+bool pack_known(const struct pack *p, uint64_t t, struct pack_interval *out)
 {
     for (unsigned i = 0; i < p->known; i++)
         if (p->at[i] == t) {
@@ -349,15 +348,14 @@ static void remember(struct pack *p, uint64_t t,
     }
 }
 
-/* By the core, if there is one and it lists; above: of the core. */
+/* By the core, if there is one and it lists. */
 static enum status value_of_core(struct pack *p, uint64_t t,
-                                 struct pack_interval *out, u128 *above,
-                                 bool *done, struct err *err)
+                                 struct pack_interval *out, bool *done,
+                                 struct err *err)
 {
-    struct pack_core core = {.above = U128_INF};
+    struct pack_core core = {0};
     if (p->opt.core)
         TRY(p->opt.core(p->opt.from, t, &core, err));
-    *above = core.above;
     *done = core.listed;
     if (core.listed) {
         TRY(solve_core(p, &core, t, out, err));
@@ -369,13 +367,12 @@ static enum status value_of_core(struct pack *p, uint64_t t,
 enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
                        struct err *err)
 {
-    u128 above;
-    bool done = remembered(p, t, out);
+    bool done = pack_known(p, t, out);
     if (done)
         return OK;
     if (t == 0 || t > PACK_T_MAX)
         return err_internal(err, "pack_value");
-    TRY(value_of_core(p, t, out, &above, &done, err));
+    TRY(value_of_core(p, t, out, &done, err));
     if (done)
         return OK;
     TRY(lower_floor(p, t, err));
@@ -394,13 +391,10 @@ static enum status upper_of_core(struct pack *p, uint64_t t, u128 *out,
                                  struct err *err)
 {
     struct pack_interval at;
-    bool done = remembered(p, t, &at);
-    u128 above = 0;
+    bool done = pack_known(p, t, &at);
     if (!done)
-        TRY(value_of_core(p, t, &at, &above, &done, err));
-    *out = done                         ? at.hi
-           : above >> (127 - PACK_UNIT) ? U128_INF
-                                        : above << PACK_UNIT;
+        TRY(value_of_core(p, t, &at, &done, err));
+    *out = done ? at.hi : U128_INF;
     return OK;
 }
 

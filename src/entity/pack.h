@@ -56,7 +56,6 @@ struct pack_core {
     bool listed; /* `in` has it all; floor 0 */
     struct pack_input in;
     uint32_t peeled;
-    u128 above; /* at least Q(D, t), in whole results */
 };
 
 struct pack_options {
@@ -87,8 +86,11 @@ enum status pack_value(struct pack *p, uint64_t t, struct pack_interval *out,
                        struct err *err) WARN_UNUSED;
 /* Can Q(D, t) be had from what is listed? */
 bool pack_listed(const struct pack *p, uint64_t t);
+/* The interval, if it was had already. */
+bool pack_known(const struct pack *p, uint64_t t, struct pack_interval *out);
 /* An upper bound of Q(D, t) as above, by what is listed: below the floor too,
- * where constraints of light entities are left out. */
+ * where constraints of light entities are left out. U128_INF where a core does
+ * not list. */
 enum status pack_upper(struct pack *p, uint64_t t, u128 *out,
                        struct err *err) WARN_UNUSED;
 /* An upper bound of Q(D, t) in units of 2^-PACK_UNIT that needs no solving;

@@ -13,9 +13,10 @@
 #include "entity/peel.h"
 
 #include "base/vec.h"
+#include "entity/fill.h"
 #include <string.h>
 
-enum { ROUNDS = 24, PART = 32, MOST_SETS = 1 << 20, NARROW = 8 };
+enum { ROUNDS = 24, COVERS = 10, PART = 32, MOST_SETS = 1 << 20, NARROW = 8 };
 
 struct peel {
     struct mem *mem;
@@ -298,20 +299,41 @@ static enum status all_of(struct peel *p, u128 count, struct pack_core *out,
     return OK;
 }
 
-/* At least Q(D, t), by any P: the more are in it who have more than t, the
- * less. */
+/* Who does not reach t by results of its own leaves P; did anybody? */
+static enum status thin_out(struct peel *p, uint64_t t, bool *any,
+                            struct err *err)
+{
+    *any = false;
+    memset(p->open, 0, p->entities);
+    TRY(count_alone(p, err));
+    for (uint32_t u = 0; u < p->entities; u++)
+        if (p->peeled[u] && p->alone[u] < t) {
+            set_peeled(p, u, 0);
+            *any = true;
+        }
+    return OK;
+}
+
+/* At least Q(D, t), by any P: who has more than t without it joins, the largest
+ * first, and who turns out not to be needed leaves. */
 static enum status bound_above(struct peel *p, uint64_t t, u128 *out,
                                struct err *err)
 {
-    *out = U128_INF;
-    for (unsigned eighths = 16; eighths >= 8; eighths -= 2) {
-        u128 n = 0;
+    bool moved = true;
+    *out = p->whole;
+    for (int round = 0; moved && round < COVERS; round++) {
+        u128 n = 0, most = 0;
         TRY(take_away(p, err));
-        for (uint32_t u = 0; u < p->entities; u++)
+        for (uint32_t u = 0; u < p->entities; u++) {
             n += p->peeled[u];
+            most = !p->peeled[u] && p->left[u] > most ? p->left[u] : most;
+        }
         u128 above = u128_add_inf(p->total, u128_mul_inf(n, t));
         *out = above < *out ? above : *out;
-        add_large(p, (u128)t * eighths / 8);
+        if (most > t)
+            add_large(p, most / 4 > t ? most / 4 : t);
+        else
+            TRY(thin_out(p, t, &moved, err));
     }
     return OK;
 }
@@ -320,7 +342,7 @@ enum status peel_at(struct peel *p, uint64_t t, struct pack_core *out,
                     struct err *err)
 {
     bool found;
-    *out = (struct pack_core){.above = p->whole};
+    *out = (struct pack_core){0};
     forget(p);
     if (p->most <= t)
         return all_of(p, p->whole, out, err);
@@ -341,8 +363,20 @@ enum status peel_at(struct peel *p, uint64_t t, struct pack_core *out,
         return OK;
     memcpy(p->peeled, before, p->entities);
     p->current = false;
-    TRY(bound_above(p, t, &out->above, err));
+    return OK;
+}
+
+enum status peel_bounds(struct peel *p, uint64_t t, u128 *lo, u128 *hi,
+                        struct err *err)
+{
+    forget(p);
+    uint8_t *before = NEWS(&p->rest, uint8_t, (size_t)p->entities + 1);
+    if (!before)
+        return err_nomem(err);
+    memcpy(before, p->peeled, p->entities);
+    TRY(narrow(p, t, err));
+    TRY(bound_above(p, t, hi, err));
     memcpy(p->peeled, before, p->entities);
     p->current = false;
-    return OK;
+    return peel_fill(p->mem, p->census, p->entities, p->k, p->has, t, lo, err);
 }

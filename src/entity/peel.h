@@ -27,5 +27,9 @@ void peel_close(struct peel *p); /* NULL allowed */
 /* The rest to pack at t; until the next call or the close. See pack_core. */
 enum status peel_at(struct peel *p, uint64_t t, struct pack_core *out,
                     struct err *err) WARN_UNUSED;
+/* An interval of Q(D, t) in whole results by passes over the rows alone,
+ * however many combinations of owners there are; it may be wide. */
+enum status peel_bounds(struct peel *p, uint64_t t, u128 *lo, u128 *hi,
+                        struct err *err) WARN_UNUSED;
 
 #endif

@@ -128,6 +128,30 @@ static enum status upper_end(struct pack *p, uint64_t t,
     return OK;
 }
 
+/* PRIVACY: scores do not fall on the way down (claim 6), so what one is at
+ * least, those of smaller thresholds are too. */
+static void raise_to(const struct score_grid *g, unsigned j, mpq_t v,
+                     mpq_t *least)
+{
+    settle(g, v);
+    for (unsigned i = j + 1; i-- > 0 && mpq_cmp(least[i], v) < 0;)
+        mpq_set(least[i], v);
+}
+
+void entity_least_by(const struct score_grid *g, unsigned j, u128 lo, u128 hi,
+                     mpq_t *least)
+{
+    mpq_t v;
+    mpq_init(v);
+    mpz_set_u128(mpq_numref(v), lo > hi ? lo - hi : 0);
+    mpz_set_ui(mpq_denref(v), 1);
+    mpz_mul_2exp(mpq_denref(v), mpq_denref(v), PACK_UNIT);
+    mpq_canonicalize(v);
+    mpq_div(v, v, g->divisor[j]);
+    raise_to(g, j, v, least);
+    mpq_clear(v);
+}
+
 enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
                          const struct score_above *above, bool solve,
                          mpq_t *least, bool *some, struct err *err)
@@ -140,19 +164,14 @@ enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
         return OK;
     TRY(pack_value(p, 2 * t, &more, err));
     TRY(upper_end(p, t / 2, above, solve, &less, err));
-    mpz_set_u128(mpq_numref(least[j]), more.lo > less ? more.lo - less : 0);
-    mpz_set_ui(mpq_denref(least[j]), 1);
-    mpz_mul_2exp(mpq_denref(least[j]), mpq_denref(least[j]), PACK_UNIT);
-    mpq_canonicalize(least[j]);
-    mpq_div(least[j], least[j], g->divisor[j]);
+    entity_least_by(g, j, more.lo, less, least);
+    mpq_t v;
+    mpq_init(v);
     for (unsigned i = 0; i < j; i++) {
-        by_slope(g, i, more.lo, 2 * t, above->at(above->ctx, 2 * g->t[i]),
-                 least[i]);
-        if (mpq_cmp(least[i], least[j]) < 0)
-            mpq_set(least[i], least[j]);
-        settle(g, least[i]);
+        by_slope(g, i, more.lo, 2 * t, above->at(above->ctx, 2 * g->t[i]), v);
+        raise_to(g, i, v, least);
     }
-    settle(g, least[j]);
+    mpq_clear(v);
     return OK;
 }
 

@@ -41,12 +41,17 @@ struct score_above {
 /*
  * What the scores of thresholds 0 .. j are at least, as far as 2 t[j], `above`
  * and what is listed tell. `solve`: the problem at t[j]/2 is solved for it,
- * with the constraints that are listed. least: j + 1 numbers. false in *some:
- * nothing is known without listing more.
+ * with the constraints that are listed. least: j + 1 numbers, true already,
+ * which are raised. false in *some: nothing is known without listing more.
  */
 enum status entity_least(struct pack *p, const struct score_grid *g, unsigned j,
                          const struct score_above *above, bool solve,
                          mpq_t *least, bool *some, struct err *err) WARN_UNUSED;
+
+/* The same by an interval of Q at 2 t[j] and one at t[j]/2, in units, for 0 ..
+ * j: raises what is there. */
+void entity_least_by(const struct score_grid *g, unsigned j, u128 lo, u128 hi,
+                     mpq_t *least);
 
 /* The middle of an interval. */
 void pack_middle(const struct pack_interval *v, mpq_t out);

@@ -298,6 +298,7 @@ static enum status read_all(struct join_census *c, struct err *err)
     TRY(read_times(c, err));
     for (uint32_t a = 0; a < c->n; a++)
         TRY(join_census_merge(c, &c->node[a], &c->arena, err));
+    TRY(join_census_align(c, &c->arena, err));
     TRY(make_room(c, err));
     memcpy(c->whole, c->node, c->n * sizeof *c->node);
     return OK;

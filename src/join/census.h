@@ -51,6 +51,17 @@ enum status join_census_near(struct join_census *c, const uint8_t *mark,
                              const uint64_t *part, u128 *near,
                              struct err *err) WARN_UNUSED;
 
+/*
+ * Every result counts as its number times factor[u] for each of its keys u:
+ * their sum, and the sums by key (load[u]; once for each key that is u).
+ * Factors are 0, or within [2^-40, 1]; 1 in the last place. A number is off by
+ * a share of at most 2^-14 of itself, or infinite or none where one of the
+ * numbers on its way was too large.
+ */
+enum status join_census_scale(struct join_census *c, const double *factor,
+                              double *load, double *total,
+                              struct err *err) WARN_UNUSED;
+
 /* Tells the sets of MARKED ids (rising, n of them, 0 too) of the results, each
  * once with their number. Nothing is told, and *done is false, if there are
  * more than `most` partial sets, or too much work. */

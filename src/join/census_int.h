@@ -62,4 +62,12 @@ struct join_census {
 enum status join_census_merge(struct join_census *c, struct census_node *n,
                               struct arena *a, struct err *err) WARN_UNUSED;
 
+/*
+ * Puts rows and links in the order in which a pass comes by: values of a link
+ * are numbered as the parent's rows have them, and a kid's rows are sorted by
+ * them. Rows that no row above leads to are dropped. New arrays in `a`.
+ */
+enum status join_census_align(struct join_census *c, struct arena *a,
+                              struct err *err) WARN_UNUSED;
+
 #endif

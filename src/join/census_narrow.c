@@ -129,7 +129,7 @@ static enum status narrow_all(struct narrowing *x)
         TRY(find_still(x, c->order[at]));
     for (uint32_t at = 0; at < c->n; at++)
         TRY(narrow_node(x, c->order[at]));
-    return OK;
+    return join_census_align(c, &c->narrow, x->err);
 }
 
 enum status join_census_narrow(struct join_census *c, const uint8_t *never,

@@ -84,10 +84,10 @@ enum status elect_draw_lazily(const struct ledger_hold *hold,
                               const struct election *e,
                               const struct elect_lazy *s, struct entropy *rng,
                               unsigned *out, struct err *err) NEEDS_HOLD;
-/* Is each below `known` elected with a probability below e^-10 at most, if j
- * scores at least least[j]? For speed alone. */
-bool elect_enough(const struct election *e, const mpq_t *scores, unsigned known,
-                  const mpq_t *least);
+/* Is each from `first` to below `known` elected with a probability below e^-10
+ * at most, if j scores at least least[j]? For speed alone. */
+bool elect_enough(const struct election *e, const mpq_t *scores, unsigned first,
+                  unsigned known, const mpq_t *least);
 
 /* The noise of the answer at grid value j, in units of 1/elect_lattice. */
 enum status elect_noise(const struct election *e, unsigned j, struct noise *out,

@@ -63,8 +63,8 @@ static void least_known(const struct election *e, const mpq_t *scores,
     mpq_wipe_clear(x);
 }
 
-bool elect_enough(const struct election *e, const mpq_t *scores, unsigned known,
-                  const mpq_t *least)
+bool elect_enough(const struct election *e, const mpq_t *scores, unsigned first,
+                  unsigned known, const mpq_t *least)
 {
     mpq_t x, from;
     bool enough = known < e->n;
@@ -72,7 +72,7 @@ bool elect_enough(const struct election *e, const mpq_t *scores, unsigned known,
         return false;
     mpq_inits(x, from, NULL);
     least_known(e, scores, known, from);
-    for (unsigned j = 0; enough && j < known; j++) {
+    for (unsigned j = first; enough && j < known; j++) {
         exponent(e, least[j], j, x);
         mpq_sub(x, x, from);
         enough = mpq_cmp_ui(x, ENOUGH, 1) >= 0;

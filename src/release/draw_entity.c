@@ -106,11 +106,45 @@ static u128 owned_at_most(const void *from, uint64_t t)
     return contrib_above(from, t);
 }
 
+/* An interval of Q(D, t) in units that needs no listing. */
+static enum status bounds_at(struct voting *v, uint64_t t,
+                             struct pack_interval *out, struct err *err)
+{
+    if (pack_known(v->pack, t, out))
+        return OK;
+    TRY(contrib_bounds(v->from, t, &out->lo, &out->hi, err));
+    out->lo <<= PACK_UNIT;
+    out->hi = out->hi >> (127 - PACK_UNIT) ? U128_INF : out->hi << PACK_UNIT;
+    return OK;
+}
+
+/* The same where owners have too many combinations to be listed: from j down,
+ * as long as it helps. */
+static enum status enough_by_bounds(struct voting *v,
+                                    const struct score_grid *g, unsigned j,
+                                    bool *out, struct err *err)
+{
+    struct pack_interval more, at, less;
+    TRY(bounds_at(v, 2 * g->t[j], &more, err));
+    TRY(bounds_at(v, g->t[j], &at, err));
+    for (unsigned i = j + 1; !*out && i-- > 0;) {
+        TRY(bounds_at(v, g->t[i] / 2, &less, err));
+        entity_least_by(g, i, more.lo, less.hi, v->least);
+        *out = elect_enough(v->e, v->score, 0, j + 1, v->least);
+        if (!elect_enough(v->e, v->score, i, j + 1, v->least))
+            return OK;
+        more = at;
+        at = less;
+    }
+    return OK;
+}
+
 /* Is what lies below j + 1 surely too bad to matter? Without solving first. */
 static enum status surely_enough(struct voting *v, const struct score_grid *g,
                                  unsigned j, bool *out, struct err *err)
 {
     struct score_above above = {owned_at_most, v->from};
+    struct pack_interval known;
     *out = false;
     if (j + 1 >= g->n)
         return OK;
@@ -118,9 +152,11 @@ static enum status surely_enough(struct voting *v, const struct score_grid *g,
         TRY(entity_least(v->pack, g, j, &above, solve, v->least, out, err));
         if (!*out)
             return OK; /* more has to be listed */
-        *out = elect_enough(v->e, v->score, j + 1, v->least);
+        *out = elect_enough(v->e, v->score, 0, j + 1, v->least);
     }
-    return OK;
+    if (*out || !v->core || pack_known(v->pack, g->t[j] / 2, &known))
+        return OK;
+    return enough_by_bounds(v, g, j, out, err);
 }
 
 /* From the largest threshold down, until those below are surely so bad that
@@ -131,6 +167,8 @@ static enum status weigh(struct voting *v, unsigned *known, struct err *err)
     struct score_grid g = grid_of(v);
     bool capped = false, enough;
     *known = 0;
+    for (unsigned j = 0; j < v->e->n; j++)
+        mpq_set_ui(v->least[j], 0, 1);
     if (v->e->q.owners == 1)
         return entity_scores(v->pack, 1, &g, v->score, err);
     for (unsigned j = v->e->n; j-- > 0;) {

@@ -124,6 +124,20 @@ static uint64_t next_threshold(uint64_t t, bool one)
     return t & (t - 1) ? t / 3 * 4 : t / 2 * 3;
 }
 
+/* What passes over the rows alone tell, which an election goes by. */
+static enum status json_bounds(struct values *v, uint64_t t)
+{
+    u128 lo, hi;
+    if (!v->peeled)
+        return OK;
+    TRY(contrib_bounds(v->y, t, &lo, &hi, v->err));
+    json_key(v->j, "at_least");
+    json_shown(v, lo);
+    json_key(v->j, "at_most");
+    json_shown(v, hi);
+    return OK;
+}
+
 static enum status one_value(struct values *v, uint64_t t)
 {
     struct pack_interval at;
@@ -137,6 +151,7 @@ static enum status one_value(struct values *v, uint64_t t)
     json_str(v->j, lo);
     json_key(v->j, "upper");
     json_str(v->j, hi);
+    TRY(json_bounds(v, t));
     json_end(v->j, '}');
     sb_printf(v->text, "  at most %.*s each: %.*s", PSTR(shown(v, t)),
               PSTR(lo));

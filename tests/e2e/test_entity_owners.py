@@ -303,7 +303,7 @@ def promised(case, data, folder, largest):
     return f"static bound {bound}, {largest} found" if bound < largest else None
 
 
-finite = 0
+finite, bounded = 0, []
 
 
 def compare(case, data, folder):
@@ -336,6 +336,9 @@ def compare(case, data, folder):
         want = truncated(res, distinct, t)
         if not lower <= want <= upper or upper - lower > t / 64 or (k == 2 and not distinct and lower < upper):
             return f"t {x['t']}: [{x['lower']}, {x['upper']}] for {want}"
+        if "at_least" in x and not F(x["at_least"]) * unit <= want <= F(x["at_most"]) * unit:
+            return f"t {x['t']}: at least {x['at_least']}, at most {x['at_most']} for {want}"
+        bounded.append("at_least" in x and total > want > 0 and F(x["at_least"]) * unit >= want / 2)
     why = promised(case, data, folder, max(has, default=0))
     if why:
         return why
@@ -434,6 +437,6 @@ if code != 5:
     bad += 1
     print(f"twice: exit {code} {o}")
 
-print(f"{n} queries, {bad} differ, {finite} with a static bound")
+print(f"{n} queries, {bad} differ, {finite} with a static bound, {sum(bounded)} of {len(bounded)} values bounded from below by half and more")
 bad += finite < n // 3
 sys.exit(1 if bad else 0)

@@ -421,6 +421,8 @@ static void bounds_lie_below_the_scores(void **state)
         make(&l.all, 2 + i % 2, false);
         l.all.in.ids = l.all.ids, l.all.in.weight = l.all.weight;
         mem_init(&m, 0);
+        for (unsigned j = 0; j < GRID; j++)
+            mpq_set_ui(least[j], 0, 1);
         assert_int_equal(pack_open(&m, &l.all.in, NULL, &p, &err), OK);
         assert_int_equal(entity_scores(p, 2, &g, score, &err), OK);
         l.loads = p;

@@ -411,12 +411,12 @@ static void wrong_bounds_are_errors(void **state)
     for (unsigned i = 0; i < 2000 && st == OK; i++)
         st = elect_draw_lazily(a_hold(), &t.e, &s, rng, &j, &err);
     assert_int_equal(st, E_INTERNAL);
-    assert_false(elect_enough(&t.e, t.score, 3, least));
+    assert_false(elect_enough(&t.e, t.score, 0, 3, least));
     bounds_close(least);
     bounds_open(least, 30);
-    assert_true(elect_enough(&t.e, t.score, 3, least));
+    assert_true(elect_enough(&t.e, t.score, 0, 3, least));
     mpq_set_ui(least[1], 1, 1);
-    assert_false(elect_enough(&t.e, t.score, 3, least));
+    assert_false(elect_enough(&t.e, t.score, 0, 3, least));
     bounds_close(least);
     toy_close(&t);
 }
