@@ -45,9 +45,22 @@ static bool check_secret(const char *file, struct conf_problem *bad)
     return !access(file, R_OK) || problem(bad, file, "cannot be read");
 }
 
+/* It decides what analysts see, so not everybody may change it. */
 static bool check_readable(const char *file, struct conf_problem *bad)
 {
-    return !access(file, R_OK) || problem(bad, file, strerror(errno));
+    struct stat st;
+    if (access(file, R_OK) || stat(file, &st))
+        return problem(bad, file, strerror(errno));
+    return !(st.st_mode & 02) ||
+           problem(bad, file, "others can write it; make it 0640");
+}
+
+/* Of a source that is a file or a folder. */
+static bool check_source(const char *db, struct conf_problem *bad)
+{
+    struct stat st;
+    return stat(db, &st) || !(st.st_mode & 02) ||
+           problem(bad, db, "others can write it; make it 0640");
 }
 
 static bool check_state(const char *folder, struct conf_problem *bad)
@@ -81,7 +94,9 @@ bool conf_check_files(const struct conf *c, struct conf_problem *bad)
         struct stat st;
         if (d->password_file && !check_secret(d->password_file, bad))
             return false;
-        if (!check_readable(d->policy, bad))
+        if (!check_readable(d->policy, bad) ||
+            (d->schema && !check_readable(d->schema, bad)) ||
+            !check_source(d->db, bad))
             return false;
         if (d->ledger && !stat(d->ledger, &st) && !check_secret(d->ledger, bad))
             return false;
@@ -185,6 +200,9 @@ static void tell_dataset(const struct conf_dataset *d)
                d->pace, d->misses);
     else
         printf("replies come when they are ready: TIMES TELL ABOUT ROWS\n");
+    struct stat st;
+    if (!stat(d->db, &st) && (st.st_mode & 04))
+        printf("  %s: EVERY USER OF THIS SYSTEM CAN READ IT\n", d->db);
     if (d->pace > 0 && d->load_visible)
         printf("  load_visible: how busy the machine is tells about rows\n");
 }

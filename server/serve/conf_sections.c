@@ -318,9 +318,9 @@ static void take_verifier(struct conf_reader *r, yaml_node_t *value,
         !scram_verifier_read(p->password, &v))
         FAIL(r, value,
              "the password of \"%s\" must be a verifier "
-             "(SCRAM-SHA-256$...), as dpcount passwd prints it, or "
-             "stored",
-             p->name);
+             "(SCRAM-SHA-256$..., of %d iterations or more), as dpcount "
+             "passwd prints it, or stored",
+             p->name, SCRAM_ITERATIONS);
 }
 
 static void take_peers(struct conf_reader *r, yaml_node_t *n,

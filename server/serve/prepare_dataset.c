@@ -251,7 +251,7 @@ bool clerk_check(const struct conf *c, const struct conf_dataset *d,
     bool ok = set_up && dpc_dataset_open(set_up, 0, &e) == DPC_OK;
     if (!ok)
         snprintf(bad->text, sizeof bad->text,
-                 "%.200s:%zu:%zu: data set \"%s\": %.300s %.300s", c->file,
+                 "%.200s:%zu:%zu: data set \"%s\": %.300s. %.300s", c->file,
                  d->line, d->column, d->name, dpc_error_message(e),
                  dpc_error_hint(e));
     dpc_error_free(e);

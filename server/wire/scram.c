@@ -92,7 +92,7 @@ bool scram_verifier_read(const char *text, struct scram_verifier *out)
     text += sizeof prefix - 1;
     unsigned long n =
         *text >= '1' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-    if (!n || n > ITERATIONS_MOST || *end != ':')
+    if (n < SCRAM_ITERATIONS || n > ITERATIONS_MOST || *end != ':')
         return false;
     const char *salt = end + 1, *dollar = strchr(salt, '$');
     const char *colon = dollar ? strchr(dollar, ':') : NULL;

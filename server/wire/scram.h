@@ -19,7 +19,7 @@ enum {
     SCRAM_SALT_MOST = 64,   /* bytes of a salt that is accepted */
     SCRAM_NONCE = 24,       /* characters of ours */
     SCRAM_MESSAGE = 1024,   /* characters of a message, at most */
-    SCRAM_ITERATIONS = 4096 /* of new verifiers, as PostgreSQL */
+    SCRAM_ITERATIONS = 4096 /* of new verifiers, as PostgreSQL; the least */
 };
 
 struct scram_verifier {
@@ -29,7 +29,8 @@ struct scram_verifier {
     unsigned char stored_key[SCRAM_KEY], server_key[SCRAM_KEY];
 };
 
-/* False if the text is not of the stored form. */
+/* False if the text is not of the stored form, or made with so few iterations
+ * (or so many) that it is refused. */
 bool scram_verifier_read(const char *text, struct scram_verifier *out);
 /* Writes the stored form. False if `size` is too small. */
 bool scram_verifier_write(const struct scram_verifier *v, char *out,

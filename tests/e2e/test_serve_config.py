@@ -57,6 +57,7 @@ def main():
             ("no version", replaced("    version: v1\n", ""), "needs version"),
             ("a plain password", re.sub(r'password: "SCRAM[^"]*"', 'password: "secret1"', good, count=1), "must be a verifier"),
             ("an md5 password", re.sub(r'password: "SCRAM[^"]*"', 'password: "md5' + "0" * 32 + '"', good, count=1), "must be a verifier"),
+            ("a password of one iteration", good.replace("SCRAM-SHA-256$4096", "SCRAM-SHA-256$1", 1), "4096"),
             ("neither password nor peer", re.sub(r', password: "SCRAM[^"]*"', "", good, count=1), "neither password nor peer"),
             ("an analyst twice", good + f'owners:\n  ann: {{password: "{s.verifier}"}}\n', "twice"),
             ("a key twice", good + "state: /tmp/x\n", "twice"),
@@ -75,7 +76,8 @@ def main():
             check("secret1" not in p.stderr or "password" not in what, f"{what}: no secret is shown", p.stderr)
 
         files = [("a key that others can read", "server.key", 0o644), ("a state that others can enter", "state", 0o755),
-                 ("a configuration that others can read", "serve.yaml", 0o644)]
+                 ("a configuration that others can read", "serve.yaml", 0o644), ("a policy that others can write", "policy.yaml", 0o646),
+                 ("data that others can write", "h.db", 0o602)]
         told(good)
         for what, name, mode in files:
             before = os.stat(s.path(name)).st_mode & 0o777
@@ -83,6 +85,10 @@ def main():
             p = s.run("serve", "--config", "serve.yaml", "--check-config")
             os.chmod(s.path(name), before)
             check(p.returncode == 2 and name in p.stderr, f"{what}", p.returncode, p.stderr)
+        os.chmod(s.path("h.db"), 0o644)
+        check("EVERY USER OF THIS SYSTEM CAN READ IT" in told(good).stdout, "data that others can read")
+        os.chmod(s.path("h.db"), 0o640)
+        check("EVERY USER" not in told(good).stdout, "and that they cannot")
         os.link(s.path("server.key"), s.path("again.key"))
         p = s.run("serve", "--config", "serve.yaml", "--check-config")
         check(p.returncode == 2 and "server.key" in p.stderr, "a key with two names", p.stderr)
