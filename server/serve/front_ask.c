@@ -267,6 +267,9 @@ static bool refused(struct front *f, const struct question_text *q,
     char price[64];
     bool unpaid = !strcmp(r->code, "unpaid");
     problem_of(bad, r);
+    if (f->timed_out && !strcmp(bad->state, "57014"))
+        snprintf(bad->message, sizeof bad->message,
+                 "canceling statement due to statement timeout");
     if (!unpaid && strcmp(r->code, "detached"))
         return false;
     price_of(f, q, price, sizeof price);
@@ -293,7 +296,7 @@ bool talk_release(struct front *f, const char *sql,
 {
     static struct question_text q;
     struct reply r;
-    long timeout = atol(setting_value(f, "statement_timeout"));
+    long timeout = setting_ms(f, "statement_timeout");
     if (!loaded(f, bad))
         return false;
     fill(f, pool, &q, sql, parameters, n);

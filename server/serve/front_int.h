@@ -165,7 +165,7 @@ struct front {
     size_t n_in, cap_in, taken;
     struct wire_out out;
     char user[64], database[64];
-    bool may_spend, cancelled, skip_to_sync;
+    bool may_spend, cancelled, timed_out, skip_to_sync;
     uint32_t session, request;
     char transaction; /* I, T or E */
     dpc_dataset *snapshot;
@@ -211,6 +211,7 @@ void settings_init(struct front *f);
 bool setting_exists(const char *name); /* exactly so */
 const char *setting_value(const struct front *f, const char *name);
 bool setting_on(const struct front *f, const char *name);
+long setting_ms(const struct front *f, const char *name);
 bool setting_put(struct front *f, const char *name, const char *value,
                  struct problem *bad);
 bool settings_run(struct front *f, const struct statement *s,

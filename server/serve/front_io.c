@@ -285,6 +285,7 @@ bool front_reply(struct front *f, uint32_t number, long timeout_ms,
 {
     long end = timeout_ms > 0 ? proc_now_ms() + timeout_ms : 0;
     bool told = false;
+    f->timed_out = false;
     while (!take_reply(f, number, out)) {
         struct pollfd p[3] = {{.fd = f->desk.fd, .events = POLLIN},
                               {.fd = f->auth.fd, .events = POLLIN},
@@ -294,6 +295,7 @@ bool front_reply(struct front *f, uint32_t number, long timeout_ms,
             front_fatal(f, "08006", "the data set is no longer served");
         if (!told && (f->cancelled || (end && left <= 0))) {
             send_detach(f, number);
+            f->timed_out = !f->cancelled;
             told = true;
         }
         if (poll(p, 3, left > 0 && left < 1000 ? (int)left : 1000) < 0 &&

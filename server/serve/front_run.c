@@ -1,4 +1,5 @@
 /* Any statement: what it means here, and how it is run. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,8 @@ static bool password(struct front *f, const struct statement *s,
         snprintf(bad->hint, sizeof bad->hint, "Use psql's \\password.");
         return false;
     }
+    if (scram_password_fits(&v, ""))
+        return problem_set(bad, "22023", "the password is empty");
     ipc_begin(&f->auth, IPC_VERIFIER);
     wire_put_text(&f->auth.out, text);
     ipc_end(&f->auth);
@@ -212,13 +215,27 @@ static bool password(struct front *f, const struct statement *s,
            problem_set(bad, "58030", "the password could not be stored");
 }
 
+/* CREATE TABLE AS of CreateTableAsStmt. */
+static void name_of(const char *type, char *out, size_t size)
+{
+    size_t n = 0;
+    for (const char *p = type; *p && n + 3 < size && strcmp(p, "Stmt"); p++) {
+        if (p != type && isupper((unsigned char)*p))
+            out[n++] = ' ';
+        out[n++] = (char)toupper((unsigned char)*p);
+    }
+    out[n] = 0;
+}
+
 static bool refuse(const struct statement *s, struct problem *bad)
 {
     if (!strcmp(s->type, "SelectStmt"))
         return problem_set(bad, "0A000",
                            "tables of the catalogue and of the data set "
                            "cannot be mixed");
-    problem_set(bad, "0A000", "this statement is not offered: %.40s", s->type);
+    char kind[64];
+    name_of(s->type, kind, sizeof kind);
+    problem_set(bad, "0A000", "%s is not offered", kind);
     const char *hint = "This service answers SELECTs with COUNT, SUM and AVG.";
     if (!strcmp(s->type, "CopyStmt"))
         hint = "For files use psql --csv with a SELECT.";

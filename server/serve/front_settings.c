@@ -150,6 +150,31 @@ static const char *read_bool(const char *s)
     return NULL;
 }
 
+/* PostgreSQL's spellings of a time, in milliseconds; negative: none of them. */
+static long read_ms(const char *s)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = {{"", 1},      {"us", 0.001},  {"ms", 1},      {"s", 1000},
+                 {"min", 6e4}, {"h", 3600000}, {"d", 86400000}};
+    char *end;
+    if (!isdigit((unsigned char)*s))
+        return -1;
+    double v = strtod(s, &end);
+    end += strspn(end, " ");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].name))
+            return v * units[i].ms < 2147483647.5 ? (long)(v * units[i].ms + .5)
+                                                  : -1;
+    return -1;
+}
+
+long setting_ms(const struct front *f, const char *name)
+{
+    return read_ms(setting_value(f, name));
+}
+
 static bool out_of_range(struct problem *bad, const char *name,
                          const char *value, const char *low, const char *high)
 {
@@ -214,6 +239,11 @@ static bool check(struct front *f, const char *name, enum setting_rule rule,
                                "the only client_encoding here is UTF8");
         *value = "UTF8";
         return true;
+    case RULE_MS:
+        return read_ms(*value) >= 0 ||
+               problem_set(bad, "22023",
+                           "invalid value for parameter \"%s\": \"%.64s\"",
+                           name, *value);
     case RULE_FIXED:
         return !strcmp(setting_value(f, name), *value) ||
                problem_set(bad, "55P02", "parameter \"%s\" cannot be changed",

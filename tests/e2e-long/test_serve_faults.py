@@ -138,6 +138,11 @@ def passwords(s):
     check(ask(c, f"ALTER USER sam PASSWORD '{verifier}'")[1] is None, "\\password")
     until("the new one holds", lambda: s.psql("sam", "select 1", more="password='second word'").stdout.strip() == "1", 30)
     check(s.psql("sam", "select 1", more="password='first word'").returncode, "and the old one does not")
+    # what psql's \\password sends where one presses Return twice
+    p = subprocess.run(["psql", "-X", s.uri("sam", more="password='second word'"), "-c", "\\password"], stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, env=s.environment(), check=False)
+    check("the password is empty" in p.stderr, "an empty password", p.stderr)
+    check(s.psql("sam", "select 1", more="password='second word'").stdout.strip() == "1", "the password stays")
     check(oct(os.stat(s.path("state/passwords")).st_mode & 0o777) == "0o600", "only the service can read them")
     with open(s.log, encoding="utf-8") as f:
         check("SCRAM" not in f.read(), "nor does the log have it")

@@ -89,11 +89,13 @@ def refusals(s):
              ("select count(*) from nope", "42P01"), ("select count(*) from pat where nope = 1", "42703"),
              ("alter user bob password 'SCRAM-SHA-256$4096:x$y:z'", "42501"),
              ("alter user ann password 'plain'", "22023"), ("create table t(a int)", "0A000"),
-             ("select count(*) from pat, pg_class", "0A000")]
+             ("select count(*) from pat, pg_class", "0A000"), ("set statement_timeout = 'soon'", "22023")]
     before = s.spent("ann")
     for sql, state in cases:
         p = s.psql("ann", "\\set VERBOSITY verbose", sql)
         check(f"ERROR:  {state}:" in p.stderr, f"{sql}: {state}", p.stderr)
+    p = s.psql("ann", "create table t as select 1", "vacuum")
+    check("CREATE TABLE AS is not offered" in p.stderr and "VACUUM is not offered" in p.stderr, "in SQL's words", p.stderr)
     p = s.psql("ann", "select count(*) from pat", env={"PGOPTIONS": "-c dpcount.public=pat"})
     check("permission denied" in p.stderr, "PGOPTIONS", p.stderr)
     p = s.psql("ann", "select count(*) as \"ü\" from pat; select count(*) from pat where ö = 1")

@@ -143,6 +143,13 @@ def detached(s):
     again = ask(s, "ann", "select count(*) from pat where id < 13")
     check(again.rows and again.took < PACE, "and stored: free", again.code, again.took)
     check(abs(s.spent("ann") - spent - 0.5) < 1e-9, "charged once", s.spent("ann"), spent)
+    a = ask(s, "ann", "set statement_timeout = '1min'; select count(*) from pat where id < 33")
+    check(a.rows, "a timeout with its unit", a.code, a.text)
+    a = ask(s, "ann", f"set statement_timeout = '{PACE / 3:.3f} s'; select count(*) from pat where id < 34")
+    check(a.code == "57014" and a.took < PACE and "due to statement timeout" in a.text, "and one that is over", a.code, a.text, a.took)
+    time.sleep(PACE)
+    a = ask(s, "ann", "set statement_timeout = '1 fortnight'")
+    check(a.code == "22023", "and one that is none", a.code, a.text)
 
 
 def doubled(s):
@@ -202,7 +209,7 @@ def main():
     if len(os.sched_getaffinity(0)) < 2:
         print("skipped: a seat needs a processor of its own")
         return 77
-    with Service({"ann": "epsilon: 8", "bob": "epsilon: 8"}, dataset=f"    pace: {PACE} s\n    misses: 1\n") as s:
+    with Service({"ann": "epsilon: 9", "bob": "epsilon: 8"}, dataset=f"    pace: {PACE} s\n    misses: 1\n") as s:
         ask(s, "ann", "select count(*) from pat where id < 9")  # loads
         on_time(s)
         processors_apart(s)
