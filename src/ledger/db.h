@@ -198,6 +198,9 @@ struct str dataset_text(struct arena *a, struct str name,
  * anew, the ones before stay booked. */
 enum status dataset_book(struct ledger *l, struct arena *a, struct str name,
                          bool next, struct err *err) WARN_UNUSED;
+/* One more bit, for good; nothing if there is no such data set. */
+enum status dataset_book_bit(struct ledger *l, struct arena *a, struct str name,
+                             struct err *err) WARN_UNUSED;
 /* E_PRICE. */
 enum status dataset_price(struct ledger *l, struct str name,
                           const struct account *acc, const struct price *p,

@@ -301,6 +301,20 @@ enum status ledger_seal_find(struct ledger *l, struct arena *a,
                              struct ledger_seal *out, bool *out_found,
                              struct err *err) WARN_UNUSED;
 
+/* Which engine counts all questions on a version, with so much memory. */
+struct ledger_engine {
+    struct str dataset, source, version, memory;
+    bool sql;      /* what it would be now */
+    bool believed; /* decided by what the catalogue believes of private rows */
+};
+enum status ledger_engine_get(struct ledger *l, const struct ledger_engine *e,
+                              bool *found, bool *sql,
+                              struct err *err) WARN_UNUSED;
+/* Puts e->sql down if nothing is there; *sql: what is there now. PRIVACY: one
+ * that was believed books a bit. */
+enum status ledger_engine_put(struct ledger *l, const struct ledger_engine *e,
+                              bool *sql, struct err *err) WARN_UNUSED;
+
 /* --- balances ------------------------------------------------------------- */
 
 struct ledger_balance {

@@ -286,3 +286,25 @@ enum status dataset_book(struct ledger *l, struct arena *a, struct str name,
     account_fini(&acc);
     return s;
 }
+
+enum status dataset_book_bit(struct ledger *l, struct arena *a, struct str name,
+                             struct err *err)
+{
+    struct booked b = {0};
+    mpq_t one;
+    int64_t known = 0;
+    TRY(db_number_of(l, "SELECT count(*) FROM dataset WHERE name = ?", name, 0,
+                     &known, err));
+    if (!known)
+        return OK;
+    mpq_inits(b.least, b.before, b.now, one, NULL);
+    mpz_init(b.questions);
+    enum status s = load_booked(l, name, &b, err);
+    mpq_set_ui(one, 1, 1);
+    mpq_add(b.before, b.before, one);
+    if (s == OK)
+        s = store_booked(l, a, name, false, &b, err);
+    mpz_clear(b.questions);
+    mpq_clears(b.least, b.before, b.now, one, NULL);
+    return s;
+}

@@ -195,8 +195,14 @@ static enum status admit_smooth(struct release *r, struct err *err)
  * not: before a row is read, by query and catalogue. */
 static enum status plan(struct release *r, struct err *err)
 {
+    struct evaluated embedded = {.chosen = true};
+    TRY(validity_engine(&r->p, r->ledger, &r->validity, err));
     TRY(evaluate_engine(&r->p, &r->data, err));
     enum status s = OK;
+    /* PRIVACY: which engine it is may hang on what the catalogue believes of
+     * private tables; what is refused does not. */
+    if (r->data.sql && str_is(r->session->opt.engine, "auto"))
+        TRY(evaluate_plan(&r->p, &embedded, err));
     if (r->data.sql && (s = refuse_cluster(r, err)) == OK)
         s = plan_statements(r, err);
     if (s == E_UNSUPPORTED && str_is(r->session->opt.engine, "auto")) {

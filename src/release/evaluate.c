@@ -133,29 +133,17 @@ enum status evaluate_wanted(struct prepared *p, struct cq *out, struct err *err)
     return want_owners(p, out, err);
 }
 
-/* Would the rows of all tables, as many as declared bounds allow, take more
- * than a third of the memory? One answer for all questions. PRIVACY: by
- * declared bounds alone; where a private table has none nothing is known of
- * it. */
-static bool public_prefers_sql(const struct prepared *p)
+enum status evaluate_prefers_sql(struct prepared *p, bool *out, bool *believed,
+                                 struct err *err)
 {
     double bytes = 0, room = (double)p->session->mem.limit;
-    for (size_t i = 0; i < p->schema.tables.n; i++) {
-        const struct table *t = &p->schema.tables.p[i];
-        u128 rows = p->rows_declared[i];
-        if (rows != U128_INF)
-            bytes += (double)rows * 8 * (double)t->n_cols;
-    }
+    *out = *believed = false;
+    if (!source_counts(p->source))
+        return OK;
+    TRY(source_bytes(p->source, p->rows_declared, &bytes, believed, err));
     if (!p->session->mem.limit)
         room = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    return bytes > room / 3;
-}
-
-static enum status prefers_sql(struct prepared *p, bool *out, struct err *err)
-{
-    if (!p->session->discreet)
-        return source_prefers_sql(p->source, p->session->mem.limit, out, err);
-    *out = source_counts(p->source) && public_prefers_sql(p);
+    *out = bytes > room / 3;
     return OK;
 }
 
@@ -167,7 +155,12 @@ static enum status use_sql(struct prepared *p, bool *out, struct err *err)
     if (p->schema.has_entities || !str_is(name, "auto") || p->keys_found ||
         p->steady)
         return OK;
-    return prefers_sql(p, out, err);
+    if (p->engine != ENGINE_OPEN || p->session->discreet) {
+        *out = p->engine == ENGINE_SQL;
+        return OK;
+    }
+    bool believed;
+    return evaluate_prefers_sql(p, out, &believed, err);
 }
 
 static enum status open_counter(struct prepared *p, struct evaluated *e,

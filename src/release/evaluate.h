@@ -23,8 +23,8 @@ struct evaluated {
     double seconds_load;      /* display */
 };
 void evaluated_fini(struct evaluated *e);
-/* OWNER: "sql" or "embedded". PRIVACY: for a release, auto goes by public
- * facts; for the owner's commands by the sizes of private tables. */
+/* OWNER: "sql" or "embedded". PRIVACY: auto may have gone by the sizes of
+ * private tables. */
 const char *evaluated_engine(const struct evaluated *e);
 
 /* What counts one query: a join over the rows, or the database. */
@@ -35,6 +35,11 @@ struct engine {
     struct evaluated *data;    /* a tree needs more than one query */
 };
 
+/* Would all declared columns of all tables take more than a third of the
+ * memory? One answer for all questions. *believed: not all tables are bounded,
+ * and the catalogue's statistics decided. */
+enum status evaluate_prefers_sql(struct prepared *p, bool *out, bool *believed,
+                                 struct err *err) WARN_UNUSED;
 /* Chooses the engine for all counts; reads no row. E_UNSUPPORTED: --engine
  * sql, and the database cannot count one of them exactly. */
 enum status evaluate_engine(struct prepared *p, struct evaluated *e,

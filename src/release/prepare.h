@@ -80,9 +80,12 @@ struct prepared {
     unsigned threads;
     bool owner_counts; /* OWNER: keys may be found without a price */
     bool keys_found;   /* by group_keys: the embedded engine has to list them */
-    bool steady;       /* strict.c: the join's work is bounded beforehand */
-    u128 work;         /* by so many steps */
-    u128 *sizes;       /* of public tables, by table; U128_INF: others */
+    /* --engine auto: what a release takes for this version of the data
+     * (engine_once) */
+    enum { ENGINE_OPEN, ENGINE_EMBEDDED, ENGINE_SQL } engine;
+    bool steady;        /* strict.c: the join's work is bounded beforehand */
+    u128 work;          /* by so many steps */
+    u128 *sizes;        /* of public tables, by table; U128_INF: others */
     bool filters_exact; /* PRIVACY: one treatment, for every T_F of the query */
 };
 

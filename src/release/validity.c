@@ -202,6 +202,30 @@ enum status validity_open(struct prepared *p, struct ledger *l,
     return OK;
 }
 
+/* PRIVACY: once for a version, so that what is written to a table, or what
+ * statistics the server takes, is not seen in how long later answers take. The
+ * limit on memory is the owner's: another one is another decision. */
+enum status validity_engine(struct prepared *p, struct ledger *l,
+                            const struct validity *v, struct err *err)
+{
+    struct ledger_engine e = {.dataset = p->session->opt.dataset,
+                              .source = v->source,
+                              .version = v->version};
+    bool sql = false, found = false;
+    if (!str_is(p->session->opt.engine, "auto") || !source_counts(p->source))
+        return OK;
+    e.memory = str_printf(&p->arena, "%zu", p->session->mem.limit);
+    if (!e.memory.p)
+        return err_nomem(err);
+    TRY(ledger_engine_get(l, &e, &found, &sql, err));
+    if (!found) {
+        TRY(evaluate_prefers_sql(p, &e.sql, &e.believed, err));
+        TRY(ledger_engine_put(l, &e, &sql, err));
+    }
+    p->engine = sql ? ENGINE_SQL : ENGINE_EMBEDDED;
+    return OK;
+}
+
 static enum status stale(struct err *err)
 {
     err_set(err, E_STALE, "the data are not the sealed version");

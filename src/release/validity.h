@@ -49,6 +49,12 @@ enum status validity_open(struct prepared *p, struct ledger *l,
 enum status validity_check(struct prepared *p, struct ledger *l,
                            struct validity *v, struct err *why,
                            struct err *err) WARN_UNUSED;
+/* Which engine auto takes for all questions on the version v, decided when the
+ * first is asked and kept in the ledger; sets p->engine. Nothing where no
+ * database counts, or an engine is named. p->source is open. */
+enum status validity_engine(struct prepared *p, struct ledger *l,
+                            const struct validity *v,
+                            struct err *err) WARN_UNUSED;
 /* SHA-256 of what is declared: types, NOT NULL, constraints. */
 enum status validity_declared(struct prepared *p, struct str *out,
                               struct err *err) WARN_UNUSED;

@@ -178,11 +178,11 @@ enum status source_limit(struct source *src, uint64_t milliseconds,
 /* Rows are spread over several servers (Citus): what one transaction reads is
  * not one state of all of them. */
 bool source_is_distributed(const struct source *src);
-/* Would all declared columns exceed about a third of `limit` bytes (0: of the
- * machine's memory)? By the catalogue's statistics; false where no database
- * counts. */
-enum status source_prefers_sql(struct source *src, size_t limit, bool *out,
-                               struct err *err) WARN_UNUSED;
+/* How many bytes all declared columns take: of a table by rows[table] if that
+ * is not U128_INF, else by the catalogue's statistics, and then *believed is
+ * set. */
+enum status source_bytes(struct source *src, const u128 *rows, double *out,
+                         bool *believed, struct err *err) WARN_UNUSED;
 /* Is there a database that counts itself (PostgreSQL, DuckDB, Parquet)? */
 bool source_counts(const struct source *src); /* src may be NULL */
 #endif

@@ -1,15 +1,15 @@
 /*
- * How large are all declared columns? By the statistics of the catalogue, for
- * --engine auto: one answer for all questions. Only the choice of engine
- * depends on it; both give the same numbers.
+ * How large are all declared columns? By declared bounds, else by the
+ * statistics of the catalogue, for --engine auto: one answer for all questions.
+ * Only the choice of engine depends on it; both give the same numbers.
  *
  * PRIVACY: the statistics come from private rows, so which engine it was is
  * for the owner only: in the output of count and sensitivity and in the
- * owner's log, never in a release.
+ * owner's log, never in a release. Releases decide once for each version
+ * (ledger/engines.c).
  */
 #include "source/postgres/pg_lib.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "source/postgres/pg.h"
 #include "sqlgen/sqlgen.h"
@@ -135,22 +135,23 @@ static enum status table_bytes(struct source *src, const struct src_table *t,
     return OK;
 }
 
-enum status source_prefers_sql(struct source *src, size_t limit, bool *out,
-                               struct err *err)
+enum status source_bytes(struct source *src, const u128 *rows, double *out,
+                         bool *believed, struct err *err)
 {
-    double bytes = 0, room = (double)limit;
-    *out = false;
-    if (!src->pg && !src->duckdb && !src->parquet)
-        return OK;
+    *out = 0;
+    *believed = false;
     for (size_t i = 0; i < src->tables.n; i++) {
+        const struct src_table *t = &src->tables.p[i];
         double more = 0;
-        if (src->tables.p[i].refused)
+        if (t->refused)
             continue;
-        TRY(table_bytes(src, &src->tables.p[i], &more, err));
-        bytes += more;
+        if (rows[t->table] != U128_INF) {
+            *out += (double)rows[t->table] * 8 * (double)n_declared(t);
+            continue;
+        }
+        TRY(table_bytes(src, t, &more, err));
+        *believed = true;
+        *out += more;
     }
-    if (!limit)
-        room = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    *out = bytes > room / 3;
     return OK;
 }
