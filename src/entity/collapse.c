@@ -144,10 +144,23 @@ static bool put_set(struct collapse *c, const uint32_t *row, unsigned n)
     return true;
 }
 
-static bool put_results(struct collapse *c)
+unsigned pack_bits(u128 v)
+{
+    uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
+    return high  ? 128 - (unsigned)__builtin_clzll(high)
+           : low ? 64 - (unsigned)__builtin_clzll(low)
+                 : 0;
+}
+
+static bool put_results(struct collapse *c, const struct by_load *order)
 {
     uint32_t row[PACK_OWNERS_MAX];
-    for (size_t i = 0; i < c->in->n; i++) {
+    bool sorted = order && order->tuple;
+    unsigned bits = pack_bits(c->t);
+    size_t looked = sorted ? order->n[bits] : c->in->n;
+    c->base = sorted ? order->rest[bits] : 0;
+    for (size_t at = 0; at < looked; at++) {
+        size_t i = sorted ? order->tuple[at] : at;
         u128 w = c->in->weight ? c->in->weight[i] : 1;
         unsigned n = w ? heavy_of(c, i, row) : 0;
         c->now.n = 0;
@@ -256,13 +269,14 @@ static bool spread(const struct collapse *c, struct packing *out)
 }
 
 enum status packing_collapse(const struct pack_input *in, const u128 *load,
-                             const struct by_answer *by, uint64_t t,
+                             const struct by_answer *by,
+                             const struct by_load *order, uint64_t t,
                              struct arena *a, struct packing *out, u128 *base,
                              struct err *err)
 {
     struct collapse c = {.in = in, .a = a, .t = t};
     if (!rank_heavy(&c, load) ||
-        !(in->answer ? put_answers(&c, by) : put_results(&c)) ||
+        !(in->answer ? put_answers(&c, by) : put_results(&c, order)) ||
         !spread(&c, out))
         return err_nomem(err);
     *base = c.base;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "entity/collapse.h"
 #include "entity/lookup.h"
 #include "entity/peel.h"
 
@@ -300,14 +301,6 @@ const uint32_t *contrib_group(const struct contrib *x)
 
 /* --- light owners as one -------------------------------------------------- */
 
-static unsigned bits_of(u128 v)
-{
-    uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
-    return high  ? 128 - (unsigned)__builtin_clzll(high)
-           : low ? 64 - (unsigned)__builtin_clzll(low)
-                 : 0;
-}
-
 static enum status grow_has(struct contrib *x, size_t n, struct err *err)
 {
     u128 *more = mem_alloc(x->mem, n * sizeof *more);
@@ -331,7 +324,7 @@ static void note_has(struct contrib *x, uint32_t id, u128 count)
 {
     u128 *has = &x->has[id];
     struct spread_bits *b = &x->bits[x->counting];
-    unsigned bits = bits_of(count);
+    unsigned bits = pack_bits(count);
     b->n[bits]++;
     b->sum[bits] = u128_add_inf(b->sum[bits], count);
     x->entities += count && !*has;
@@ -352,7 +345,7 @@ static u128 cut_at(const struct spread_bits *b, uint64_t t)
 {
     u128 sum = 0, over = 0;
     for (unsigned i = 0; i < 129; i++)
-        if (i < bits_of(t)) /* below t */
+        if (i < pack_bits(t)) /* below t */
             sum = u128_add_inf(sum, b->sum[i]);
         else
             over += b->n[i];

@@ -22,6 +22,7 @@ struct pack {
     u128 *load; /* of each entity, saturating */
     u128 total; /* of all weights, saturating */
     struct by_answer by;
+    struct by_load order;
     uint64_t *sorted; /* one owner: loads, clipped to T_MAX + 1, rising */
     u128 *below;      /* entities + 1: sums of the first loads */
     unsigned known;
@@ -125,6 +126,48 @@ static bool sort_loads(struct pack *p)
     return true;
 }
 
+/* What the tuple's largest owner has, in bits. */
+static uint8_t bits_of(const struct pack *p, size_t i)
+{
+    u128 most = 0;
+    for (unsigned j = 0; j < p->in.k; j++) {
+        uint32_t u = p->in.ids[i * p->in.k + j];
+        if (u != PACK_NONE && p->load[u] > most)
+            most = p->load[u];
+    }
+    return (uint8_t)pack_bits(most);
+}
+
+/* The tuples by the bits of their largest load: counting sort. */
+static bool sort_tuples(struct pack *p)
+{
+    struct by_load *o = &p->order;
+    size_t at[130];
+    uint32_t *tuple = NEWS(&p->arena, uint32_t, p->in.n + 1);
+    struct arena_mark mark = arena_mark(&p->arena);
+    uint8_t *bits = NEWS(&p->arena, uint8_t, p->in.n + 1);
+    *o = (struct by_load){0};
+    if (!tuple || !bits)
+        return false;
+    for (size_t i = 0; i < p->in.n; i++) {
+        bits[i] = bits_of(p, i);
+        o->n[bits[i]]++;
+        o->rest[bits[i] + 1] =
+            u128_add_inf(o->rest[bits[i] + 1], weight_of(p, i));
+    }
+    for (unsigned b = 129; b-- > 0;)
+        o->n[b] += o->n[b + 1];
+    for (unsigned b = 1; b < 130; b++)
+        o->rest[b] = u128_add_inf(o->rest[b], o->rest[b - 1]);
+    for (unsigned b = 0; b < 129; b++)
+        at[b] = o->n[b + 1];
+    for (size_t i = 0; i < p->in.n; i++)
+        tuple[at[bits[i]]++] = (uint32_t)i;
+    o->tuple = tuple;
+    arena_release(&p->arena, mark);
+    return true;
+}
+
 static bool prepare(struct pack *p)
 {
     p->load = NEWS(&p->arena, u128, p->in.entities);
@@ -133,7 +176,7 @@ static bool prepare(struct pack *p)
     if (p->in.answer)
         return sort_witnesses(p) && sum_answers(p) && sort_loads(p);
     sum_loads(p);
-    return sort_loads(p);
+    return sort_loads(p) && (p->in.k == 1 || sort_tuples(p));
 }
 
 static bool sound(const struct pack_input *in)
@@ -251,8 +294,8 @@ static enum status solve(struct pack *p, uint64_t t, struct pack_interval *out,
     struct packing lp;
     u128 base;
     struct arena_mark mark = arena_mark(&p->arena);
-    enum status st = packing_collapse(&p->in, p->load, &p->by, t, &p->arena,
-                                      &lp, &base, err);
+    enum status st = packing_collapse(&p->in, p->load, &p->by, &p->order, t,
+                                      &p->arena, &lp, &base, err);
     if (st == OK)
         st = solve_packing(p, &lp, out, err);
     arena_release(&p->arena, mark);
@@ -283,8 +326,8 @@ static enum status solve_core(struct pack *p, const struct pack_core *c,
     u128 base = 0;
     struct arena_mark mark = arena_mark(&p->arena);
     u128 *load = core_loads(p, &c->in);
-    enum status st = load ? packing_collapse(&c->in, load, &p->by, t, &p->arena,
-                                             &lp, &base, err)
+    enum status st = load ? packing_collapse(&c->in, load, &p->by, NULL, t,
+                                             &p->arena, &lp, &base, err)
                           : err_nomem(err);
     if (st == OK)
         st = solve_packing(p, &lp, out, err);

@@ -503,10 +503,9 @@ static void tell_keys(const struct census_pass *x, const struct census_node *n,
 
 /* Row i: what comes from all sides, and down to each kid what comes from the
  * others. */
-static void sink_row(const struct census_pass *x, const struct census_node *n,
-                     uint32_t i)
+static inline void sink_row(const struct census_pass *x,
+                            const struct census_node *n, uint32_t i, bool two)
 {
-    bool two = x->part != NULL;
     struct census_pair before[MAX_ATOMS + 1], after = own_of(x, n, i);
     before[0] = (struct census_pair){1, 0};
     if (n->parent != UINT32_MAX)
@@ -537,9 +536,12 @@ static void sink(const struct census_pass *x, struct census_node *n)
         struct census_node *kid = &x->c->node[n->kid[k]];
         clear(kid, kid->sink, kid->sink_one, x->part != NULL);
     }
-    for (uint32_t i = 0; i < n->n; i++)
+    for (uint32_t i = 0; x->part && i < n->n; i++)
         if (n->kind[i] != CENSUS_OUT)
-            sink_row(x, n, i);
+            sink_row(x, n, i, true);
+    for (uint32_t i = 0; !x->part && i < n->n; i++)
+        if (n->kind[i] != CENSUS_OUT)
+            sink_row(x, n, i, false);
 }
 
 static enum status pass(const struct census_pass *x, struct err *err)

@@ -143,16 +143,37 @@ static u128 weight_of(const struct elim_factor *f, uint32_t i)
 struct elim_sum {
     struct elim_factor f;
     struct elim_index by;
-    bool once; /* kept once, not added */
+    bool once;     /* kept once, not added */
+    size_t values; /* of the one column, which are their own hashes; or 0 */
 };
+
+static uint32_t sum_hash(const struct elim_sum *s, const uint32_t *row)
+{
+    return s->values ? row[0] : hash_cells(row, NULL, s->f.n_cols);
+}
+
+static bool sum_index(const struct elim *e, struct elim_sum *s, size_t room)
+{
+    return index_open(e, &s->by, s->values > room ? s->values : room, room);
+}
+
+static bool same_cells(const uint32_t *a, const uint32_t *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
 
 static enum status sum_open(struct elim *e, vset vars, bool once,
                             struct elim_sum *s)
 {
     enum { FIRST = 1024 };
     *s = (struct elim_sum){.once = once};
+    if (vset_count(vars) == 1)
+        s->values = e->j->doms[e->j->dom_of[vset_min(vars)]].n;
     TRY(factor_open(e, vars, !once, FIRST, &s->f));
-    if (index_open(e, &s->by, FIRST, FIRST))
+    if (sum_index(e, s, FIRST))
         return OK;
     factor_free(e, &s->f);
     index_close(e, &s->by);
@@ -177,10 +198,10 @@ static enum status sum_grow(struct elim *e, struct elim_sum *s)
     factor_free(e, &s->f);
     s->f = to;
     index_close(e, &s->by);
-    if (!index_open(e, &s->by, to.cap, to.cap))
+    if (!sum_index(e, s, to.cap))
         return store_nomem(e->j->mem, e->err);
     for (uint32_t i = 0; i < to.n; i++)
-        index_put(&s->by, i, hash_cells(row_of(&to, i), NULL, to.n_cols));
+        index_put(&s->by, i, sum_hash(s, row_of(&to, i)));
     return OK;
 }
 
@@ -188,10 +209,10 @@ static enum status sum_add(struct elim *e, struct elim_sum *s,
                            const uint32_t *row, u128 weight)
 {
     size_t size = s->f.n_cols * sizeof *row;
-    uint32_t hash = hash_cells(row, NULL, s->f.n_cols);
+    uint32_t hash = sum_hash(s, row);
     for (uint32_t at = s->by.head[hash & s->by.mask]; at;
          at = s->by.next[at - 1]) {
-        if (memcmp(row_of(&s->f, at - 1), row, size) != 0)
+        if (!same_cells(row_of(&s->f, at - 1), row, s->f.n_cols))
             continue;
         if (!s->once)
             s->f.weight[at - 1] = count_add(s->f.weight[at - 1], weight);

@@ -126,7 +126,8 @@ static void certify_nonsense(const struct made *d, uint64_t t, bool *wide)
     for (unsigned u = 0; u < 8; u++)
         y[u] = below(3) ? below((uint64_t)1 << 40) : 0;
     assert_int_equal(
-        packing_collapse(&d->in, load, &none, t, &a, &p, &base, &err), OK);
+        packing_collapse(&d->in, load, &none, NULL, t, &a, &p, &base, &err),
+        OK);
     packing_certify(&p, &(struct proposal){x, y}, (struct scratch){col, row},
                     &v);
     mpq_t limit, q, lo, hi;
@@ -172,7 +173,8 @@ static void simplex_closes(void **state)
             load[d.ids[j]] = U128_MAX;
         uint64_t t = 1 + below(20);
         assert_int_equal(
-            packing_collapse(&d.in, load, &none, t, &a, &p, &base, &err), OK);
+            packing_collapse(&d.in, load, &none, NULL, t, &a, &p, &base, &err),
+            OK);
         struct pack_interval v = {0, U128_MAX}, w;
         struct solver s = {&m, NULL, &err};
         assert_int_equal(packing_simplex(&p, &s, &v), OK);
