@@ -145,6 +145,7 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
     uint64_t steps = all->check_steps / all->tables, given = work.left;
     *l = (struct witness_search){.a = s->a,
                                  .q = s->q,
+                                 .adm = s->opt->adm,
                                  .t = s->up.t,
                                  .most = most,
                                  .cases = s->up.cases,

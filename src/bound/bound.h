@@ -63,6 +63,8 @@ struct bound_options {
     bool want_lower;    /* false: skip witnesses (fast) */
     bool want_advice;
     bool want_words; /* the explanation */
+    /* what witnesses must fit besides dependencies; NULL: nothing */
+    const struct admissible *adm;
 };
 
 enum status bound_analyze(struct arena *a, const struct cq *q,

@@ -89,6 +89,7 @@ static enum status search_part(struct tree_lower *s, const struct part_upper *p,
         most[i] = p->up.atoms[i].lp;
     *l = (struct witness_search){.a = s->a,
                                  .q = p->path,
+                                 .adm = s->opt->adm,
                                  .tree = s->tree,
                                  .more_copies = s->more_copies,
                                  .t = p->up.t,

@@ -664,6 +664,8 @@ enum status prepare_bounds(struct prepared *p, bool thorough, struct err *err)
         return E_VALUE;
     }
     opt.witness_n = (uint64_t)size;
+    if (thorough)
+        TRY(prepare_admission(p, &opt.adm, err));
     for (size_t i = 0; i < p->n_counts; i++) {
         struct count *q = &p->counts[i];
         TRY(check_room(q->tree, err));

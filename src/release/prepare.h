@@ -121,6 +121,10 @@ enum status prepare_budget(struct prepared *p, struct err *err) WARN_UNUSED;
 /* Reads the query, all of its counts: SQL, or a rule if it contains ":-". */
 enum status prepare_query(struct prepared *p, struct str text,
                           struct err *err) WARN_UNUSED;
+/* admission.c: what witnesses must fit besides dependencies. */
+struct admissible;
+enum status prepare_admission(struct prepared *p, const struct admissible **out,
+                              struct err *err) WARN_UNUSED;
 /* Normalises and bounds every count; `thorough`: with witness, advice and
  * explanation. */
 enum status prepare_bounds(struct prepared *p, bool thorough,

@@ -16,7 +16,10 @@ static void json_row(struct json *j, const struct witness_row *r)
 {
     json_begin(j, '[');
     for (size_t i = 0; i < r->n_vals; i++)
-        json_str(j, r->vals[i]);
+        if (r->vals[i].p)
+            json_str(j, r->vals[i]);
+        else
+            json_null(j);
     json_end(j, ']');
 }
 
@@ -70,6 +73,10 @@ static void json_witness(struct json *j, const struct count *q)
     json_str(j, table_name(q, w->insert.table));
     json_key(j, "insert");
     json_row(j, &w->insert);
+    if (w->replaces) {
+        json_key(j, "replaced");
+        json_row(j, &w->replaced);
+    }
     json_end(j, '}');
     json_key(j, "count_before");
     json_u128(j, w->before);
@@ -245,8 +252,10 @@ static void text_row(struct sb *b, const struct count *q,
 {
     sb_str(b, table_name(q, r->table));
     sb_char(b, '(');
-    for (size_t i = 0; i < r->n_vals; i++)
-        sb_printf(b, "%s%.*s", i ? ", " : "", PSTR(r->vals[i]));
+    for (size_t i = 0; i < r->n_vals; i++) {
+        sb_cstr(b, i ? ", " : "");
+        sb_str(b, r->vals[i].p ? r->vals[i] : STR("NULL"));
+    }
     sb_char(b, ')');
 }
 
@@ -267,11 +276,15 @@ static void text_witness(struct sb *b, const struct count *q)
         sb_printf(b, " and %zu more rows", w->n_rows - SHOW_ROWS);
     if (!w->n_rows)
         sb_cstr(b, "no rows");
+    if (w->replaces) {
+        sb_cstr(b, " and ");
+        text_row(b, q, &w->replaced);
+    }
     sb_cstr(b, " the count is ");
     sb_u128(b, w->before);
-    sb_cstr(b, "; after inserting ");
+    sb_cstr(b, w->replaces ? "; with " : "; after inserting ");
     text_row(b, q, &w->insert);
-    sb_cstr(b, " it is ");
+    sb_cstr(b, w->replaces ? " in place of the latter it is " : " it is ");
     sb_u128(b, w->after);
     sb_char(b, '\n');
 }
@@ -312,6 +325,8 @@ void analysis_text(struct sb *b, struct count *q)
     }
     if (x->exact && x->upper != U128_INF) {
         sb_cstr(b, ", and some change does");
+    } else if (!x->exact && x->lower == 0) {
+        sb_cstr(b, ", as far as is known; no example was found");
     } else if (!x->exact) {
         sb_cstr(b, x->upper == U128_INF ? ", as far as is known; some change "
                                           "by "

@@ -48,6 +48,7 @@ struct column {
     bool own_domain; /* by its type or a CHECK, not by the policy: NULL is not
                         listed */
     bool leads;      /* an ownership path reads it: see owners.h */
+    uint32_t chars;  /* its texts have at most so many characters; 0: any */
     struct str comment; /* for people who look at the catalogue */
 };
 
@@ -64,12 +65,19 @@ struct degree {
     struct str text;    /* as declared, for messages; may be empty */
 };
 
-/* A foreign key, for messages and the policy generator only: it never
- * lowers a bound. */
+/* A foreign key, for messages, the policy generator and witnesses: it never
+ * lowers an upper bound. */
 struct foreign_key {
     uint32_t *cols, *ref_cols;
     size_t n_cols;
     struct str ref_table;
+};
+
+/* A CHECK, for witnesses: it never lowers an upper bound either. */
+struct table_check {
+    struct str condition; /* SQL; empty: it could not be read */
+    /* the column that a domain's condition calls VALUE, or -1 */
+    int64_t own;
 };
 
 /* Where a policy says something, for messages. */
@@ -118,6 +126,7 @@ struct table {
     bool is_refused;  /* a view or the like: known, but not to be queried */
     VEC(struct degree) degrees;
     VEC(struct foreign_key) fks;
+    VEC(struct table_check) checks;
     uint64_t bytes_at_most; /* of all its texts together; 0: not declared */
     /* owners.h */
     bool is_entity;

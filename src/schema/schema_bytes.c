@@ -14,9 +14,10 @@ _Static_assert(sizeof(struct cell_form) == 24, "write and read it");
 _Static_assert(sizeof(struct file_form) == 72, "write and read it");
 _Static_assert(sizeof(struct degree) == 96, "write and read the new member");
 _Static_assert(sizeof(struct foreign_key) == 40, "write and read it");
+_Static_assert(sizeof(struct table_check) == 24, "write and read it");
 _Static_assert(sizeof(struct owner_edge) == 80, "write and read it");
 _Static_assert(sizeof(struct owner_path) == 12, "write and read it");
-_Static_assert(sizeof(struct table) == 240, "write and read the new member");
+_Static_assert(sizeof(struct table) == 264, "write and read the new member");
 _Static_assert(sizeof(struct schema) == 264, "write and read the new member");
 #endif
 
@@ -100,6 +101,7 @@ static void put_column(struct sb *b, const struct column *c)
     bytes_put_str(b, c->clip_lo);
     bytes_put_str(b, c->clip_hi);
     bytes_put_u64(b, c->scale);
+    bytes_put_u64(b, c->chars);
     bytes_put_u64(b, c->type);
     put_bools(b, flags, sizeof flags);
     bytes_put_u64(b, c->n_domain);
@@ -162,6 +164,11 @@ static void put_table(struct sb *b, const struct table *t)
         put_list(b, t->fks.p[i].cols, t->fks.p[i].n_cols);
         put_list(b, t->fks.p[i].ref_cols, t->fks.p[i].n_cols);
         bytes_put_str(b, t->fks.p[i].ref_table);
+    }
+    bytes_put_u64(b, t->checks.n);
+    for (size_t i = 0; i < t->checks.n; i++) {
+        bytes_put_str(b, t->checks.p[i].condition);
+        bytes_put_u64(b, (uint64_t)t->checks.p[i].own);
     }
     bytes_put_u64(b, t->owned_by.n);
     for (size_t i = 0; i < t->owned_by.n; i++)
@@ -275,6 +282,7 @@ static void take_column(struct bytes *b, struct column *c)
     c->clip_lo = bytes_str(b);
     c->clip_hi = bytes_str(b);
     c->scale = (uint8_t)bytes_u64(b);
+    c->chars = (uint32_t)bytes_u64(b);
     c->type = (enum type)bytes_u64(b);
     take_bools(b, flags, sizeof flags / sizeof *flags);
     c->n_domain = bytes_count(b, sizeof(uint64_t));
@@ -357,6 +365,12 @@ static void take_lists(struct bytes *b, struct table *t)
         t->fks.p[i].cols = take_list(b, &t->fks.p[i].n_cols);
         t->fks.p[i].ref_cols = take_list(b, &n);
         t->fks.p[i].ref_table = bytes_str(b);
+    }
+    t->checks.n = t->checks.cap = bytes_count(b, sizeof(uint64_t));
+    t->checks.p = room(b, t->checks.n, sizeof *t->checks.p);
+    for (size_t i = 0; t->checks.p && i < t->checks.n; i++) {
+        t->checks.p[i].condition = bytes_str(b);
+        t->checks.p[i].own = (int64_t)bytes_u64(b);
     }
     t->owned_by.n = t->owned_by.cap = bytes_count(b, sizeof(uint64_t));
     t->owned_by.p = room(b, t->owned_by.n, sizeof *t->owned_by.p);

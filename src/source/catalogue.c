@@ -99,6 +99,8 @@ static bool copy_schema(struct arena *a, const struct schema *s,
         t->degrees.n = t->degrees.cap = 0;
         t->fks.p = NULL;
         t->fks.n = t->fks.cap = 0;
+        t->checks.p = NULL;
+        t->checks.n = t->checks.cap = 0;
         if (!t->cols)
             return false;
         memcpy(t->cols, s->tables.p[i].cols, t->n_cols * sizeof *t->cols);

@@ -18,6 +18,7 @@ struct ddl {
     const char *file;
     struct err *err;
     struct ddl_types *types;
+    bool fks; /* now the foreign keys alone: all tables are known */
 };
 
 static void line_of(const char *text, long at, long *line, long *column)
@@ -120,10 +121,12 @@ static enum status add_constraint(const struct ddl *d, size_t table,
     size_t n = 1;
     if (d->s->tables.p[table].is_refused) /* its columns are not all known */
         return OK;
+    if (fk != d->fks)
+        return OK;
     if (own >= 0 && strcmp(type, "CONSTR_NOTNULL") == 0)
         d->s->tables.p[table].cols[own].not_null = true;
     if (strcmp(type, "CONSTR_CHECK") == 0)
-        return ddl_add_list(d->s, table, own, get(c, "raw_expr"), d->err);
+        return ddl_take_check(d->s, table, own, d->text, c, d->err);
     if (!primary && !fk && strcmp(type, "CONSTR_UNIQUE") != 0)
         return OK;
     if (own < 0)
@@ -153,6 +156,10 @@ static enum status add_column(const struct ddl *d, struct column *out,
         out->has_scale = out->type == T_DEC && json_array_size(mods) > 0 &&
                          s >= 0 && s <= CQ_WEIGHT_SCALE;
         out->scale = out->has_scale ? (uint8_t)s : 0;
+        const json_t *most = node_as(json_array_get(mods, 0), "A_Const");
+        json_int_t chars = json_integer_value(get(get(most, "ival"), "ival"));
+        if (out->type == T_TEXT && chars > 0 && chars < UINT32_MAX)
+            out->chars = (uint32_t)chars;
         return OK;
     }
     ddl_apply(d->types, name, out);
@@ -172,7 +179,9 @@ static enum status add_columns(const struct ddl *d, size_t table,
         for (size_t j = 0; j < k; j++)
             if (str_is(t->cols[j].name, name))
                 return fail(d, get_location(c), "duplicate column", name);
-        TRY(add_column(d, &t->cols[k++], c));
+        TRY(add_column(d, &t->cols[k], c));
+        const char *type = last_name(get(get(c, "typeName"), "names"));
+        TRY(ddl_apply_checks(d->types, type, d->s, table, (long)k++, d->err));
     }
     return OK;
 }
@@ -238,8 +247,10 @@ static enum status create_table(const struct ddl *d, const json_t *stmt)
         n += node_as(json_array_get(e, i), "ColumnDef") != NULL;
     if (get(stmt, "partbound"))
         return OK; /* a partition: its rows belong to its parent */
-    TRY(check_columns(d, stmt));
     long old = schema_find(d->s, name);
+    if (d->fks)
+        return add_constraints(d, (size_t)old, e, false);
+    TRY(check_columns(d, stmt));
     if (old >= 0 && d->s->tables.p[old].declared)
         return fail(d, get_location(rel), "duplicate table", name.p);
     /* options or a policy may have named it already: that stays */
@@ -325,21 +336,31 @@ static enum status create_index(const struct ddl *d, const json_t *stmt)
     return add_key(d, (size_t)table, cols, n, false);
 }
 
-static enum status read_statements(const struct ddl *d, const json_t *root)
+static enum status read_statement(const struct ddl *d, const json_t *stmt)
 {
-    const json_t *stmts = get(root, "stmts"), *f;
-    for (size_t i = 0; i < json_array_size(stmts); i++) {
-        const char *kind = node_kind(get(json_array_get(stmts, i), "stmt"), &f);
-        if (strcmp(kind, "CreateEnumStmt") == 0)
-            TRY(ddl_add_enum(d->types, f, d->err));
-        else if (strcmp(kind, "CreateDomainStmt") == 0)
-            TRY(ddl_add_domain(d->types, f, d->err));
-        else if (strcmp(kind, "CreateStmt") == 0)
-            TRY(create_table(d, f));
-        else if (strcmp(kind, "AlterTableStmt") == 0)
-            TRY(alter_table(d, f));
-        else if (strcmp(kind, "IndexStmt") == 0)
-            TRY(create_index(d, f));
+    const json_t *f;
+    const char *kind = node_kind(stmt, &f);
+    if (strcmp(kind, "CreateStmt") == 0)
+        return create_table(d, f);
+    if (strcmp(kind, "AlterTableStmt") == 0)
+        return alter_table(d, f);
+    if (d->fks)
+        return OK;
+    if (strcmp(kind, "CreateEnumStmt") == 0)
+        return ddl_add_enum(d->types, f, d->err);
+    if (strcmp(kind, "CreateDomainStmt") == 0)
+        return ddl_add_domain(d->types, d->text, f, d->err);
+    return strcmp(kind, "IndexStmt") == 0 ? create_index(d, f) : OK;
+}
+
+/* A foreign key may refer to a table that comes later. */
+static enum status read_statements(struct ddl *d, const json_t *root)
+{
+    const json_t *stmts = get(root, "stmts");
+    size_t n = json_array_size(stmts);
+    for (size_t i = 0; i < 2 * n; i++) {
+        d->fks = i >= n;
+        TRY(read_statement(d, get(json_array_get(stmts, i % n), "stmt")));
     }
     return OK;
 }
@@ -363,7 +384,8 @@ enum status sql_read_ddl(struct schema *s, struct str text, const char *file,
     char *clean;
     TRY(ddl_clean(s->arena, text, &text, err));
     TRY(sql_scan(s->arena, text, &clean, &epsilon, &delta, err));
-    struct ddl d = {s, clean, file, err, &types};
+    struct ddl d = {
+        .s = s, .text = clean, .file = file, .err = err, .types = &types};
     enum status st = parse_tree_make(clean, &tree, err);
     if (st == OK) {
         st = read_statements(&d, tree.root);

@@ -20,6 +20,7 @@ struct user_type {
     bool is_enum, not_null;
     struct value *domain;
     size_t n_domain;
+    VEC(struct str) checks; /* of its VALUE */
 };
 struct ddl_types {
     struct arena *arena;
@@ -27,13 +28,29 @@ struct ddl_types {
 };
 enum status ddl_add_enum(struct ddl_types *t, const json_t *stmt,
                          struct err *err);
-enum status ddl_add_domain(struct ddl_types *t, const json_t *stmt,
-                           struct err *err);
+enum status ddl_add_domain(struct ddl_types *t, const char *text,
+                           const json_t *stmt, struct err *err);
 /* Gives a column the type of that name, if the file made one. */
 void ddl_apply(const struct ddl_types *t, const char *name, struct column *out);
+/* ddl_checks.c: the condition of a CHECK as it stands in the text that was
+ * parsed; empty: it cannot be cut out. */
+struct str ddl_condition(const char *text, const json_t *constraint);
+/* The table has this CHECK; own: the column that it stands at, or -1. */
+enum status ddl_add_check(struct schema *s, size_t table, long own,
+                          struct str condition, struct err *err);
+/* The same of a constraint of the text that was parsed, as a list if it is one
+ * that the column does not have yet. */
+enum status ddl_take_check(struct schema *s, size_t table, long own,
+                           const char *text, const json_t *constraint,
+                           struct err *err);
+/* The column has what the file's type of that name checks. */
+enum status ddl_apply_checks(const struct ddl_types *t, const char *name,
+                             struct schema *s, size_t table, long col,
+                             struct err *err);
 /* ddl_lists.c: the column of x IN ('a', 'b') or x = ANY (ARRAY['a', 'b']), and
  * the list; NULL: another condition. */
 const char *ddl_listed(const json_t *e, const json_t **list);
+bool ddl_is_list(const json_t *e); /* and says nothing else */
 /* The list of a CHECK, unless the column has another; own: the column that the
  * CHECK stands at, which a domain's calls VALUE, or -1. */
 enum status ddl_add_list(struct schema *s, size_t table, long own,

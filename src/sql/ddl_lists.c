@@ -1,7 +1,8 @@
 /*
  * Lists of values that a condition gives a column: x IN ('a', 'b'), also as
  * PostgreSQL prints it, within AND, and beside "x IS NULL". They name the keys
- * of GROUP BY; no bound rests on them: rows that break them are in no group.
+ * of GROUP BY; no upper bound rests on them: rows that break them are in no
+ * group.
  */
 #include <string.h>
 
@@ -74,6 +75,13 @@ static const char *listed_below(const json_t *x, const json_t **list)
     return name;
 }
 
+bool ddl_is_list(const json_t *e)
+{
+    const json_t *list, *b = node_as(e, "BoolExpr");
+    return ddl_listed(e, &list) &&
+           strcmp(get_text(b, "boolop"), "AND_EXPR") != 0;
+}
+
 const char *ddl_listed(const json_t *e, const json_t **list)
 {
     const json_t *x = node_as(e, "A_Expr"), *b = node_as(e, "BoolExpr");
@@ -137,15 +145,16 @@ enum status ddl_add_list(struct schema *s, size_t table, long own,
 }
 
 static enum status take_check(struct schema *s, size_t table, long own,
-                              const json_t *node, struct err *err)
+                              const char *text, const json_t *node,
+                              struct err *err)
 {
     const json_t *c = node_as(node, "Constraint");
     return strcmp(get_text(c, "contype"), "CONSTR_CHECK") == 0
-               ? ddl_add_list(s, table, own, get(c, "raw_expr"), err)
+               ? ddl_take_check(s, table, own, text, c, err)
                : OK;
 }
 
-static enum status take_checks(struct schema *s, size_t table,
+static enum status take_checks(struct schema *s, size_t table, const char *text,
                                const json_t *create, struct err *err)
 {
     const json_t *all = get(create, "tableElts");
@@ -155,9 +164,9 @@ static enum status take_checks(struct schema *s, size_t table,
         long col = c ? table_match_column(&s->tables.p[table],
                                           str_of(get_text(c, "colname")))
                      : -1;
-        TRY(take_check(s, table, -1, e, err));
+        TRY(take_check(s, table, -1, text, e, err));
         for (size_t k = 0; k < json_array_size(own); k++)
-            TRY(take_check(s, table, col, json_array_get(own, k), err));
+            TRY(take_check(s, table, col, text, json_array_get(own, k), err));
     }
     return OK;
 }
@@ -178,11 +187,11 @@ enum status sql_read_lists(struct schema *s, size_t table, struct str text,
         if (st == E_NOMEM)
             return st;
         err_clear(err);
-        return OK;
+        return ddl_add_check(s, table, -1, STR(""), err);
     }
     const json_t *first = json_array_get(get(tree.root, "stmts"), 0);
     if (strcmp(node_kind(get(first, "stmt"), &f), "CreateStmt") == 0)
-        st = take_checks(s, table, f, err);
+        st = take_checks(s, table, clean, f, err);
     parse_tree_free(&tree);
     return st;
 }

@@ -71,8 +71,8 @@ enum status ddl_add_enum(struct ddl_types *t, const json_t *stmt,
     return push(t, u, get(stmt, "typeName"), err);
 }
 
-enum status ddl_add_domain(struct ddl_types *t, const json_t *stmt,
-                           struct err *err)
+enum status ddl_add_domain(struct ddl_types *t, const char *text,
+                           const json_t *stmt, struct err *err)
 {
     struct user_type u = {.type = T_UNKNOWN};
     const json_t *list = get(stmt, "constraints"), *values;
@@ -81,9 +81,13 @@ enum status ddl_add_domain(struct ddl_types *t, const json_t *stmt,
         const json_t *c = node_as(json_array_get(list, i), "Constraint");
         const char *type = get_text(c, "contype");
         u.not_null |= strcmp(type, "CONSTR_NOTNULL") == 0;
-        const char *name = strcmp(type, "CONSTR_CHECK") == 0
-                               ? ddl_listed(get(c, "raw_expr"), &values)
-                               : NULL;
+        bool check = strcmp(type, "CONSTR_CHECK") == 0;
+        const char *name =
+            check ? ddl_listed(get(c, "raw_expr"), &values) : NULL;
+        struct str condition = str_copy(t->arena, ddl_condition(text, c));
+        if (check && !(name && ddl_is_list(get(c, "raw_expr"))) &&
+            (!condition.p || !VEC_PUSH(t->arena, &u.checks, condition)))
+            return err_nomem(err);
         if (name && strcmp(name, "value") == 0)
             TRY(ddl_values(t->arena, values, u.type, &u.domain, &u.n_domain,
                            err));

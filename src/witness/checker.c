@@ -10,6 +10,7 @@
 struct counter {
     struct arena *a;
     const struct cq *q;
+    const struct admissible *adm;
     const struct checker_row *rows;
     size_t n_rows, without; /* row that is not there; n_rows: none */
     struct value val[MAX_VARS];
@@ -218,7 +219,8 @@ static bool count(struct counter *c, size_t without, u128 *out)
                              .n_rows = c->n_rows,
                              .without = without,
                              .is_bag = c->is_bag};
-    if (!checker_constraints_hold(c->a, &d, &c->nomem))
+    if (!checker_constraints_hold(c->a, &d, &c->nomem) ||
+        (c->adm && !checker_references_hold(c->a, &d, &c->nomem)))
         return false;
     if (!c->q->unsat)
         try_atoms(c, 0);
@@ -226,9 +228,18 @@ static bool count(struct counter *c, size_t without, u128 *out)
     return !c->tired && !c->nomem;
 }
 
+static enum status fit(struct counter *c, bool *holds, struct err *err)
+{
+    struct checker_data d = {
+        .schema = c->q->schema, .rows = c->rows, .n_rows = c->n_rows};
+    return *holds && c->adm ? checker_rows_fit(c->a, c->adm, &d, holds, err)
+                            : OK;
+}
+
 enum status checker_run(struct arena *a, const struct cq *q,
+                        const struct admissible *adm,
                         const struct checker_row *rows, size_t n_rows,
-                        size_t insert, uint64_t steps,
+                        size_t insert, size_t old, uint64_t steps,
                         struct checker_result *out, struct err *err)
 {
     struct arena scratch;
@@ -241,15 +252,16 @@ enum status checker_run(struct arena *a, const struct cq *q,
     }
     c->a = &scratch;
     c->q = q;
+    c->adm = adm;
     c->rows = rows;
     c->n_rows = n_rows;
     c->steps = steps;
     c->nomem = !find_bags(c);
     choose_order(c);
-    out->holds = !c->nomem && count(c, n_rows, &out->after) &&
+    out->holds = !c->nomem && count(c, old, &out->after) &&
                  count(c, insert, &out->before);
     out->steps = steps - c->steps;
-    bool nomem = c->nomem;
+    enum status st = c->nomem ? err_nomem(err) : fit(c, &out->holds, err);
     arena_fini(&scratch);
-    return nomem ? err_nomem(err) : OK;
+    return st;
 }

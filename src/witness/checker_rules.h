@@ -13,6 +13,12 @@ struct checker_data {
 
 bool checker_constraints_hold(struct arena *a, const struct checker_data *d,
                               bool *nomem);
+/* checker_admits.c: what the declared schema asks besides. */
+bool checker_references_hold(struct arena *a, const struct checker_data *d,
+                             bool *nomem);
+enum status checker_rows_fit(struct arena *a, const struct admissible *adm,
+                             const struct checker_data *d, bool *fit,
+                             struct err *err) WARN_UNUSED;
 /* As SQL has them: never with a NULL. */
 bool checker_equal(const struct value *a, const struct value *b);
 bool checker_compare(enum cmp_op op, const struct value *a,

@@ -14,7 +14,7 @@ static uint32_t width(const struct witness_search *l, uint32_t table)
     for (uint32_t i = 0; i < l->q->n_atoms; i++)
         if (l->q->atoms[i].table == table)
             return l->q->atoms[i].n_args;
-    return 0;
+    return (uint32_t)l->q->schema->tables.p[table].n_cols;
 }
 
 static enum status row_values(struct witness_search *l,
@@ -67,36 +67,44 @@ static enum status write_row(struct witness_search *l,
         const struct value *v = &row->vals[i];
         struct sb b;
         sb_init(&b, l->a);
+        if (v->is_null)
+            continue;
         if (v->type == T_TEXT || v->type == T_UUID || v->type == T_DEC)
             sb_str(&b, v->s);
         else
             plain_text(&b, v);
         if (b.failed)
             return err_nomem(err);
-        out->vals[i] = sb_view(&b);
+        out->vals[i] = b.n ? sb_view(&b) : STR("");
     }
     return OK;
 }
 
 static enum status write_witness(struct witness_search *l,
-                                 const struct checker_row *rows, size_t n,
-                                 size_t b, const struct checker_result *c,
+                                 const struct checker_row *rows,
+                                 const struct witness_db *d,
+                                 const struct checker_result *c,
                                  struct err *err)
 {
     struct witness *w = &l->witness;
-    *w = (struct witness){.before = c->before, .after = c->after};
+    size_t n = d->rows.n;
+    *w = (struct witness){
+        .before = c->before, .after = c->after, .replaces = d->has_old};
     w->rows = NEWS(l->a, struct witness_row, n);
     if (!w->rows)
         return err_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        struct witness_row *to = i == b ? &w->insert : &w->rows[w->n_rows++];
+        struct witness_row *to = i == d->b ? &w->insert
+                                 : d->has_old && i == d->old
+                                     ? &w->replaced
+                                     : &w->rows[w->n_rows++];
         TRY(write_row(l, &rows[i], to, err));
     }
     return OK;
 }
 
-enum status witness_offer(struct witness_search *l, const struct witness_db *d,
-                          struct err *err)
+static enum status offer(struct witness_search *l, const struct witness_db *d,
+                         struct err *err)
 {
     struct checker_result c;
     size_t n = d->rows.n;
@@ -106,9 +114,10 @@ enum status witness_offer(struct witness_search *l, const struct witness_db *d,
     for (uint32_t r = 0; r < n; r++)
         TRY(row_values(l, d, &rows[r], r, err));
     TRY(l->tree
-            ? checker_run_tree(l->a, l->tree, rows, n, d->b, l->check_steps, &c,
-                               err)
-            : checker_run(l->a, l->q, rows, n, d->b, l->check_steps, &c, err));
+            ? checker_run_tree(l->a, l->tree, l->adm, rows, n, d->b,
+                               d->has_old ? d->old : n, l->check_steps, &c, err)
+            : checker_run(l->a, l->q, l->adm, rows, n, d->b,
+                          d->has_old ? d->old : n, l->check_steps, &c, err));
     l->check_steps -= c.steps;
     u128 change = c.after > c.before   ? c.after - c.before
                   : l->tree && c.holds ? c.before - c.after
@@ -116,7 +125,24 @@ enum status witness_offer(struct witness_search *l, const struct witness_db *d,
     if (!c.holds || change <= l->best)
         return OK;
     l->best = change;
-    return write_witness(l, rows, n, d->b, &c, err);
+    return write_witness(l, rows, d, &c, err);
+}
+
+enum status witness_offer(struct witness_search *l, const struct witness_db *d,
+                          struct err *err)
+{
+    struct witness_db own = {.a = l->a, .phi = d->phi, .b = d->b};
+    bool ok = true;
+    if (!l->adm)
+        return offer(l, d, err);
+    for (size_t i = 0; i < d->vals.n && ok; i++)
+        ok = VEC_PUSH(l->a, &own.vals, d->vals.p[i]);
+    for (size_t i = 0; i < d->rows.n && ok; i++)
+        ok = VEC_PUSH(l->a, &own.rows, d->rows.p[i]);
+    if (!ok)
+        return err_nomem(err);
+    TRY(witness_admit(l, &own, &ok, err));
+    return ok ? offer(l, &own, err) : OK;
 }
 
 /* --- the glued structure -------------------------------------------------- */

@@ -6,17 +6,21 @@
 #ifndef WITNESS_LOWER_H
 #define WITNESS_LOWER_H
 
+#include "witness/admissible.h"
 #include "witness/selfjoin_glue.h"
 #include "witness/witness.h"
 
 /* A database under construction: rows of numbered values. The first numbers
- * are the query's constants. Row b is the one that is inserted. */
+ * are the query's constants. Row b is the one that is inserted, in place of row
+ * `old` if there is one: then others refer to both. */
 struct witness_db {
     struct arena *a;
     const struct tab *phi;
     VEC(struct tab_atom) rows;
     VEC(struct value) vals;
     uint32_t b;
+    bool has_old;
+    uint32_t old;
 };
 
 /* How values of a kind are made up. */
@@ -33,12 +37,19 @@ struct kinds {
 
 enum status kinds_make(struct arena *a, const struct tab *phi,
                        struct kinds *out, struct err *err) WARN_UNUSED;
+/* Only the hints: constants of the query's predicates and computed columns. */
+enum status kinds_hints(struct arena *a, const struct cq *q, struct kinds *k,
+                        struct err *err) WARN_UNUSED;
 uint64_t kinds_random(struct kinds *k, uint64_t below);
 
 enum status witness_db_init(struct arena *a, const struct tab *phi,
                             struct witness_db *out,
                             struct err *err) WARN_UNUSED;
 bool witness_db_has(const struct witness_db *d, const struct value *v);
+/* Value number n of a type: different numbers, different values, except that of
+ * truth values there are two. */
+enum status witness_db_value(struct witness_db *d, enum type type, uint64_t n,
+                             struct value *v, struct err *err) WARN_UNUSED;
 /* A value that the database does not have yet, fit for element e of phi.
  * NO_EL: the type has no more. */
 enum status witness_db_fresh(struct witness_db *d, struct kinds *k, uint32_t e,
@@ -65,7 +76,8 @@ struct witness_search {
     const struct ctree *tree; /* recounted in place of q, of which q is a path;
                                  NULL: q itself */
     uint64_t more_copies;     /* of the pump, than the size asked */
-    const struct tab *t;      /* the query, normalised */
+    const struct admissible *adm; /* what databases must fit; NULL: anything */
+    const struct tab *t;          /* the query, normalised */
     const u128 *most;         /* by atom of t: what a row in its part brings */
     struct tab *const *cases; /* structures that cover t; may be none */
     size_t n_cases;
@@ -83,6 +95,20 @@ struct witness_search {
  * a tree the row may add or take away. */
 enum status witness_offer(struct witness_search *l, const struct witness_db *d,
                           struct err *err) WARN_UNUSED;
+/* witness_admit.c: makes the proposal one that the declared schema admits, if
+ * that can be done by other values and more rows: rows that foreign keys ask
+ * for, values that fit lengths, lists and CHECKs. */
+enum status witness_admit(struct witness_search *l, struct witness_db *d,
+                          bool *ok, struct err *err) WARN_UNUSED;
+/* Does the CHECK look at the column? When in doubt: yes. */
+bool witness_checks(const struct row_check *k, uint32_t col);
+/* A foreign key of the table in which the column is; NULL: none. */
+const struct foreign_key *witness_leads(const struct table *t, uint32_t col);
+/* witness_limited.c: marks what has few values in every such database once what
+ * is marked has one: columns with lists, CHECKs or short texts, and what refers
+ * to tables that do not grow; and what these limit. */
+void witness_limited(const struct witness_search *l, const struct tab *t,
+                     bool *in);
 /* n answers hang on one row; true: the family grows without limit. */
 enum status witness_pump(struct witness_search *l, uint64_t n, bool *unbounded,
                          struct err *err) WARN_UNUSED;

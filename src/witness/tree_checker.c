@@ -13,6 +13,7 @@
 struct tree_counter {
     struct arena *a;
     const struct ctree *tree;
+    const struct admissible *adm;
     const struct tree_branch *t; /* the branch that is being counted */
     const struct checker_row *rows;
     size_t n_rows, without;
@@ -318,7 +319,8 @@ static bool count(struct tree_counter *c, size_t without)
     c->plus = c->minus = 0;
     map_init(&c->answers, c->a);
     map_init(&c->ids, c->a);
-    if (!checker_constraints_hold(c->a, &d, &c->nomem))
+    if (!checker_constraints_hold(c->a, &d, &c->nomem) ||
+        (c->adm && !checker_references_hold(c->a, &d, &c->nomem)))
         return false;
     for (size_t i = 0; i < c->tree->n_branches; i++)
         if (!count_branch(c, c->tree->branches[i]))
@@ -338,9 +340,19 @@ static bool find_bags(struct tree_counter *c)
     return c->is_bag;
 }
 
+static enum status fit(struct tree_counter *c, bool *holds, struct err *err)
+{
+    struct checker_data d = {.schema = c->tree->branches[0]->b.schema,
+                             .rows = c->rows,
+                             .n_rows = c->n_rows};
+    return *holds && c->adm ? checker_rows_fit(c->a, c->adm, &d, holds, err)
+                            : OK;
+}
+
 enum status checker_run_tree(struct arena *a, const struct ctree *t,
+                             const struct admissible *adm,
                              const struct checker_row *rows, size_t n_rows,
-                             size_t insert, uint64_t steps,
+                             size_t insert, size_t old, uint64_t steps,
                              struct checker_result *out, struct err *err)
 {
     struct arena scratch;
@@ -348,18 +360,19 @@ enum status checker_run_tree(struct arena *a, const struct ctree *t,
     arena_init(&scratch, a->mem);
     struct tree_counter c = {.a = &scratch,
                              .tree = t,
+                             .adm = adm,
                              .rows = rows,
                              .n_rows = n_rows,
                              .steps = steps};
     c.nomem = !find_bags(&c);
-    out->holds = !c.nomem && count(&c, n_rows);
+    out->holds = !c.nomem && count(&c, old);
     u128 plus = c.plus, minus = c.minus;
     out->holds = out->holds && count(&c, insert);
     u128 raise = minus > c.minus ? minus : c.minus;
     out->after = plus + raise - minus;
     out->before = c.plus + raise - c.minus;
     out->steps = steps - c.steps;
-    bool nomem = c.nomem;
+    enum status st = c.nomem ? err_nomem(err) : fit(&c, &out->holds, err);
     arena_fini(&scratch);
-    return nomem ? err_nomem(err) : OK;
+    return st;
 }

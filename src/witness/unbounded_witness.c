@@ -139,6 +139,8 @@ static enum status pumps(struct witness_search *l, const struct tab *t,
     for (uint32_t j = 0; j < t->atoms[i].n; j++)
         in[t->atoms[i].el[j]] = true;
     tab_close(t, U128_MAX, in);
+    if (l->adm)
+        witness_limited(l, t, in);
     bool all = true;
     for (uint32_t k = 0; k < t->n_outs; k++)
         all &= in[t->outs[k]];

@@ -10,13 +10,15 @@
 
 struct witness_row {
     uint32_t table;
-    struct str *vals;
+    struct str *vals; /* p NULL: NULL */
     size_t n_vals;
 };
 struct witness {
-    struct witness_row *rows; /* the smaller database */
+    struct witness_row *rows; /* what both databases have */
     size_t n_rows;
     struct witness_row insert;
+    bool replaces; /* the other database has `replaced` in place of `insert` */
+    struct witness_row replaced;
     u128 before, after;
     bool family; /* for "inf": grows with n */
     u128 n;

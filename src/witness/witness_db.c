@@ -87,8 +87,8 @@ static enum status add_hints(struct arena *a, const struct expr *e,
     return OK;
 }
 
-static enum status list_hints(struct arena *a, const struct cq *q,
-                              struct kinds *k, struct err *err)
+enum status kinds_hints(struct arena *a, const struct cq *q, struct kinds *k,
+                        struct err *err)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < q->n_preds; i++)
@@ -140,7 +140,7 @@ enum status kinds_make(struct arena *a, const struct tab *phi,
     while (spread(phi, out->of_el))
         continue;
     TRY(weigh_most(a, phi, out, err));
-    return list_hints(a, q, out, err);
+    return kinds_hints(a, q, out, err);
 }
 
 /* --- values --------------------------------------------------------------- */
@@ -155,8 +155,8 @@ static enum status text_value(struct witness_db *d, struct value *v,
     return v->s.p ? OK : err_nomem(err);
 }
 
-static enum status make_value(struct witness_db *d, enum type type, uint64_t n,
-                              struct value *v, struct err *err)
+enum status witness_db_value(struct witness_db *d, enum type type, uint64_t n,
+                             struct value *v, struct err *err)
 {
     *v = (struct value){.type = type};
     switch (type) {
@@ -262,7 +262,7 @@ enum status witness_db_fresh(struct witness_db *d, struct kinds *k, uint32_t e,
         bool found;
         TRY(hinted(d, k, type, &v, &found, err));
         if (!found)
-            TRY(make_value(d, type, place(k, d, type, n), &v, err));
+            TRY(witness_db_value(d, type, place(k, d, type, n), &v, err));
         if (witness_db_has(d, &v))
             continue;
         if (!VEC_PUSH(d->a, &d->vals, v))

@@ -254,7 +254,8 @@ static struct checker_result recount(struct rules *r, const char *rule,
         row[i] = (struct checker_row){q->atoms[0].table, v[i], 2};
     }
     assert_int_equal(
-        checker_run(&r->arena, q, row, n, insert, 100000, &c, &r->err), OK);
+        checker_run(&r->arena, q, NULL, row, n, insert, n, 100000, &c, &r->err),
+        OK);
     return c;
 }
 

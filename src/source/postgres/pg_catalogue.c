@@ -73,7 +73,10 @@ static const char columns_sql[] =
     "THEN 1 ELSE 0 END, "
     /* numeric(p, s) */
     "CASE WHEN a.atttypid = 1700 AND a.atttypmod >= 4 "
-    "THEN (a.atttypmod - 4) & 2047 ELSE 2047 END "
+    "THEN (a.atttypmod - 4) & 2047 ELSE 2047 END, "
+    /* char(n), varchar(n), also below domains */
+    "CASE WHEN COALESCE(t3.oid, t2.oid, t.oid) IN (1042, 1043) THEN GREATEST("
+    "4, a.atttypmod, t.typtypmod, t2.typtypmod) - 4 ELSE 0 END "
     "FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
     "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
@@ -102,14 +105,13 @@ static const char fks_sql[] =
     "WHERE k.contype = 'f' AND k.conparentid = 0 "
     "ORDER BY k.conrelid, k.oid";
 
-/* Values that a CHECK, a domain or an enum lists, as conditions; of the latter
- * two with the column that they are of. A dropped column has type 0, as the
- * CHECK of a table has: these two do not belong together. */
+/* What CHECKs and domains ask and what an enum lists, as conditions; of the
+ * latter two with the column that they are of. A dropped column has type 0, as
+ * the CHECK of a table has: these two do not belong together. */
 static const char lists_sql[] =
     "SELECT k.conrelid, 0, pg_catalog.pg_get_expr(k.conbin, k.conrelid) "
     "FROM pg_catalog.pg_constraint k WHERE k.contype = 'c' "
     "AND k.conrelid <> 0 AND k.convalidated "
-    "AND pg_catalog.array_length(k.conkey, 1) = 1 "
     "UNION ALL SELECT a.attrelid, a.attnum, "
     "pg_catalog.pg_get_expr(k.conbin, 0) FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_constraint k ON k.contypid = a.atttypid "
@@ -284,6 +286,7 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     c.own_text = number_at(res, row, 7);
     c.has_scale = number_at(res, row, 8) <= 12;
     c.scale = c.has_scale ? (uint8_t)number_at(res, row, 8) : 0;
+    c.chars = (uint32_t)number_at(res, row, 9);
     if (c.is_enum)
         c.type_oid = OID_TEXT;
     if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||
