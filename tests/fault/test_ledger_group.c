@@ -127,6 +127,10 @@ static void install(void)
 
 /* --- those who ask -------------------------------------------------------- */
 
+static const struct ledger_request asked = {.query = {"q", 1},
+                                            .mechanism = {"m", 1}};
+static void (*dies_with_commit)(sqlite3_file *f); /* of ask_one */
+
 static enum status open_member(struct mem *m, struct ledger **l,
                                struct err *err)
 {
@@ -158,18 +162,18 @@ static bool ask_one(struct ledger *l, const struct price *p, struct err *err)
     struct mem m;
     struct arena a;
     struct ledger_hold *h = NULL;
-    const struct ledger_request r = {.query = STR("q"), .mechanism = STR("m")};
     const struct str answer = STR("{\"answers\": [1]}");
     mem_init(&m, 0);
     arena_init(&a, &m);
-    bool ok = kit_hold(l, &a, &r, p, &h, err) == OK;
+    bool ok = kit_hold(l, &a, &asked, p, &h, err) == OK;
     if (ok) {
         struct str receipt = ledger_hold_receipt(h, 0);
+        meanwhile = dies_with_commit;
         note(&disk->n_held, disk->held, receipt);
         ok = ledger_commit(h, &answer, err) == OK;
         if (ok)
             note(&disk->n_answered, disk->answered, receipt);
-        find_one(l, &a, &r, p);
+        find_one(l, &a, &asked, p);
     }
     arena_fini(&a);
     return ok;
@@ -437,10 +441,9 @@ static bool hold_one(struct ledger *l, const struct price *p, struct err *err)
     struct mem m;
     struct arena a;
     struct ledger_hold *h = NULL;
-    const struct ledger_request r = {.query = STR("q"), .mechanism = STR("m")};
     mem_init(&m, 0);
     arena_init(&a, &m);
-    bool ok = kit_hold(l, &a, &r, p, &h, err) == OK;
+    bool ok = kit_hold(l, &a, &asked, p, &h, err) == OK;
     if (ok)
         note(&disk->n_held, disk->held, ledger_hold_receipt(h, 0));
     arena_fini(&a);
@@ -526,6 +529,42 @@ static void a_sync_of_earlier_writes(void **state)
     assert_int_equal(disk->n_held, 3);
 }
 
+static void die_slowly(sqlite3_file *f)
+{
+    const struct timespec pause = {.tv_nsec = 300000000};
+    (void)f;
+    disk->other_may = true;
+    nanosleep(&pause, NULL);
+    _exit(0);
+}
+
+static bool answer_and_die(struct ledger *l, const struct price *p,
+                           struct err *err)
+{
+    dies_with_commit = die_slowly;
+    return ask_one(l, p, err);
+}
+
+static bool find_late(struct ledger *l, const struct price *p, struct err *err)
+{
+    struct mem m;
+    struct arena a;
+    (void)err;
+    wait_for_the_other();
+    mem_init(&m, 0);
+    arena_init(&a, &m);
+    find_one(l, &a, &asked, p);
+    arena_fini(&a);
+    return disk->n_answered == 1;
+}
+
+/* An answer that is seen before it is on the disk, and whose member dies. */
+static void found_before_it_is_synced(void **state)
+{
+    (void)state;
+    two_members(answer_and_die, find_late);
+}
+
 /* SQLite syncs the log before it moves it, and tells nobody if that fails:
  * what another wrote meanwhile is lost with it. */
 static void after_a_failed_move(void **state)
@@ -597,6 +636,7 @@ int main(void)
         cmocka_unit_test(after_a_failed_sync),
         cmocka_unit_test(after_two_failed_syncs),
         cmocka_unit_test(a_sync_of_earlier_writes),
+        cmocka_unit_test(found_before_it_is_synced),
         cmocka_unit_test(after_a_failed_move),
         cmocka_unit_test(a_group_that_is_lost),
         cmocka_unit_test(a_new_group),
