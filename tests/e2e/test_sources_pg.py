@@ -59,8 +59,8 @@ def count(db, query, env=None, more=()):
     return json.loads(r.stdout).get("count") if r.returncode == 0 else None
 
 
-def psql(server, sql, **kw):
-    return subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-h", server, "-U", "postgres"], input=sql,
+def psql(server, sql, database="postgres", **kw):
+    return subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-h", server, "-U", "postgres", database], input=sql,
                           text=True, check=True, capture_output=True, **kw).stdout
 
 
@@ -315,6 +315,36 @@ def lost(server, url, folder):
     check("lost, charged", '"spent": 1' in json.dumps(shown), json.dumps(shown))
 
 
+def encodings(server, folder):
+    """A byte that is no character of the database's encoding stops no question: the server could not convert it."""
+    for name, mark in (("WIN1252", "€"), ("WIN1253", "Ω"), ("LATIN3", "ħ"), ("ISO_8859_6", "ش"), ("KOI8R", "ж"), ("SQL_ASCII", "€")):
+        psql(server, f"CREATE DATABASE {name} ENCODING '{name}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        psql(server, f"""CREATE TYPE mood AS ENUM ('fine', '{mark}');
+            CREATE TABLE p(id integer PRIMARY KEY, t text NOT NULL, c char(3), v varchar(9), m mood, x xml);
+            INSERT INTO p SELECT i, convert_from(set_byte('a'::bytea || '\\x00', 1, i), '{name}') FROM generate_series(1, 255) i;
+            UPDATE p SET c = t, v = t, m = 'fine'; INSERT INTO p VALUES (256, '{mark}', '{mark}', '{mark}', '{mark}', '{mark}')""", name.lower(),
+             env={**os.environ, "PGCLIENTENCODING": "SQL_ASCII" if name == "SQL_ASCII" else "UTF8"})
+        url = f"postgresql:///{name.lower()}?host={server}&user=postgres"
+        # blanks at the end of char(3) do not count: 32 is nothing
+        for query, want in (("COUNT(DISTINCT t) FROM p", 256), ("COUNT(DISTINCT v) FROM p", 256), ("COUNT(DISTINCT c) FROM p", 256),
+                            (f"COUNT(*) FROM p WHERE t = '{mark}' AND v = t", 1), (f"COUNT(*) FROM p WHERE m = '{mark}'", 1),
+                            ("COUNT(*) FROM p a JOIN p b ON a.t = b.v WHERE a.id > 127", 129)):
+            check(f"{name} {query}", count(url, "SELECT " + query) == want, str(count(url, "SELECT " + query)))
+        ledger = os.path.join(folder, name)
+        run("budget", "init", "--ledger", ledger, "--epsilon", "10")
+        r = run("release", "--ledger", ledger, "--epsilon", "1", "--db", url, "SELECT COUNT(*) FROM p WHERE id > 127 AND t <> 'x'")
+        check(f"{name} answered", r.returncode == 0, r.stderr)
+    psql(server, "CREATE DATABASE euc ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    psql(server, "CREATE TABLE p(id integer PRIMARY KEY, t text)", "euc")
+    url, ledger = f"postgresql:///euc?host={server}&user=postgres", os.path.join(folder, "euc")
+    run("budget", "init", "--ledger", ledger, "--epsilon", "10")
+    for query, want in (("SELECT COUNT(DISTINCT t) FROM p", 3), ("SELECT COUNT(*) FROM p WHERE id > 3", 0)):
+        r = run("release", "--ledger", ledger, "--epsilon", "1", "--db", url, query)
+        check(f"EUC_JP {query}", r.returncode == want and (not want or "in EUC_JP cannot" in r.stderr), r.stderr)
+    shown = json.loads(run("budget", "show", "--ledger", ledger, "--format", "json").stdout)
+    check("EUC_JP, one was charged", shown["spent"] == 1, str(shown))
+
+
 def main():
     with pg.server() as server, tempfile.TemporaryDirectory() as folder:
         psql(server, DDL)
@@ -325,6 +355,7 @@ def main():
         schemas(url, folder)
         row_security(server, url)
         citus(server, url)
+        encodings(server, folder)
         lost(server, url, folder)
         messages(server)
         passwords(server)

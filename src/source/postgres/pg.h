@@ -55,6 +55,7 @@ enum status pg_catalogue(struct source *src, struct err *err) WARN_UNUSED;
 /* Types of PostgreSQL that are read natively; others come as text. */
 enum pg_oid {
     OID_BOOL = 16,
+    OID_BYTEA = 17, /* of a text: pg_text.c */
     OID_CHAR = 18,
     OID_NAME = 19,
     OID_INT8 = 20,
@@ -78,11 +79,30 @@ enum pg_oid {
 enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
                     struct str data, struct err *err) WARN_UNUSED;
 
+/* pg_text.c: texts of a database that is not in UTF-8 come as their bytes, for
+ * the server's own conversion fails at some. */
+struct pg_text {
+    bool raw; /* as they are */
+    char utf8[128][4];
+    unsigned char n[128];
+};
+bool pg_text_is_bytes(const struct source *src, const struct src_column *c);
+/* The bytes of a column that was written as text. E_UNSUPPORTED. */
+enum status pg_text_sql(const struct source *src, struct sb *column,
+                        struct sb *out, struct err *err) WARN_UNUSED;
+/* What its bytes mean. */
+enum status pg_text_open(struct source *src, struct pg_text *out,
+                         struct err *err) WARN_UNUSED;
+enum status pg_text_cell(const struct pg_text *t, struct store_loader *l,
+                         size_t i, struct str data,
+                         struct err *err) WARN_UNUSED;
+
 /* pg_copy.c: the stream of rows. A row goes through pg_cell whole or fails. */
 struct pg_copy {
     struct store_loader *l;
-    uint32_t *oids; /* of the loader's columns */
-    bool started;   /* the header was seen */
+    uint32_t *oids;              /* of the loader's columns */
+    bool started;                /* the header was seen */
+    const struct pg_text *texts; /* of OID_BYTEA; NULL: there is none */
 };
 /* Columns of the server's 32-bit integers take no more room than that; before
  * room is reserved, at the latest the header does it. */

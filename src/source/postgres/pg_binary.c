@@ -207,6 +207,7 @@ static size_t width_of(uint32_t oid, size_t n)
         return 8;
     case OID_UUID:
         return 16;
+    case OID_BYTEA:
     case OID_CHAR:
     case OID_NAME:
     case OID_TEXT:
@@ -253,6 +254,7 @@ enum status pg_cell(struct store_loader *l, size_t i, uint32_t oid,
         return uuid_cell(l, i, d, err);
     case OID_BPCHAR:
         return cell_text(l, i, without_padding(d), err);
+    case OID_BYTEA:
     case OID_CHAR:
     case OID_NAME:
     case OID_TEXT:

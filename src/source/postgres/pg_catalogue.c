@@ -247,6 +247,8 @@ static enum type type_of(uint32_t oid, char typtype)
     case OID_BPCHAR:
     case OID_VARCHAR:
         return T_TEXT;
+    case OID_BYTEA:
+        break;
     }
     return typtype == 'd' ? T_UNKNOWN : T_TEXT;
 }

@@ -58,9 +58,12 @@ static inline bool plain_int(const struct builder *b, size_t row, uint32_t oid,
 static enum status load_field(struct pg_copy *c, size_t i, const char *p,
                               uint32_t n, struct err *err)
 {
-    return n == UINT32_MAX
-               ? cell_null(c->l, i, err)
-               : pg_cell(c->l, i, c->oids[i], (struct str){p, n}, err);
+    struct str d = {p, n};
+    if (n == UINT32_MAX)
+        return cell_null(c->l, i, err);
+    return c->texts && c->oids[i] == OID_BYTEA
+               ? pg_text_cell(c->texts, c->l, i, d, err)
+               : pg_cell(c->l, i, c->oids[i], d, err);
 }
 
 static enum status load_fields(struct pg_copy *c, const char **at,

@@ -13,21 +13,35 @@ struct copy {
     const struct src_table *t;
     struct store_loader *l;
     struct pg_copy in;
+    struct pg_text texts;
+    bool has_bytes; /* texts that come as bytes */
     struct ticker tick;
     struct err *err;
 };
+
+static enum status column_sql(struct copy *c, const struct src_column *col,
+                              uint32_t *oid, struct sb *b)
+{
+    struct sb text;
+    bool bytes = pg_text_is_bytes(c->src, col), cast = bytes || col->as_text;
+    sb_init(&text, &c->l->arena);
+    sqlgen_ident(&text, col->name);
+    sb_cstr(&text, cast ? "::text" : "");
+    *oid = bytes ? OID_BYTEA : cast ? (uint32_t)OID_TEXT : col->type_oid;
+    c->has_bytes |= bytes;
+    if (bytes)
+        return pg_text_sql(c->src, &text, b, c->err);
+    sb_str(b, sb_view(&text));
+    return text.failed ? store_nomem(c->src->mem, c->err) : OK;
+}
 
 static enum status select_sql(struct copy *c, const uint32_t *from,
                               struct str where, struct sb *b)
 {
     sb_cstr(b, "SELECT ");
     for (size_t i = 0; i < c->l->n_cols; i++) {
-        const struct src_column *col = &c->t->cols[from[i]];
-        bool native = !col->as_text;
         sb_cstr(b, i ? ", " : "");
-        sqlgen_ident(b, col->name);
-        sb_cstr(b, native ? "" : "::text");
-        c->in.oids[i] = native ? col->type_oid : (uint32_t)OID_TEXT;
+        TRY(column_sql(c, &c->t->cols[from[i]], &c->in.oids[i], b));
     }
     sb_cstr(b, c->l->n_cols ? " FROM " : "1 FROM ");
     sqlgen_ident(b, c->t->namespace_);
@@ -123,6 +137,9 @@ enum status pg_load(struct source *src, const struct src_table *t,
     sb_cstr(&b, ") TO STDOUT (FORMAT binary)");
     if (b.failed)
         return store_nomem(src->mem, err);
+    if (c.has_bytes)
+        TRY(lost(pg_text_open(src, &c.texts, err), err));
+    c.in.texts = c.has_bytes ? &c.texts : NULL;
     pg_copy_begin(&c.in);
     /* Columns that grow are moved, page by page: as much time as decoding. */
     if (!where.n && t->believed_rows > 0 && t->believed_rows < 0x1p40)
