@@ -123,6 +123,8 @@ static enum status add_constraint(const struct ddl *d, size_t table,
         return OK;
     if (fk != d->fks)
         return OK;
+    if (get_flag(c, "skip_validation")) /* NOT VALID: older rows may break it */
+        return OK;
     if (own >= 0 && strcmp(type, "CONSTR_NOTNULL") == 0)
         d->s->tables.p[table].cols[own].not_null = true;
     if (strcmp(type, "CONSTR_CHECK") == 0)
@@ -162,6 +164,11 @@ static enum status add_column(const struct ddl *d, struct column *out,
             out->chars = (uint32_t)chars;
         return OK;
     }
+    /* PRIMERY KEY (id) */
+    if (strcmp(name, "key") == 0 || strcmp(name, "index") == 0)
+        return fail(d, get_location(c),
+                    "a constraint is misspelt, or the type is missing, at",
+                    out->name.p);
     ddl_apply(d->types, name, out);
     return OK;
 }
@@ -271,6 +278,18 @@ static enum status create_table(const struct ddl *d, const json_t *stmt)
     return add_constraints(d, table, e, false);
 }
 
+/* Foreign tables: nothing enforces NOT NULL there. */
+static enum status create_foreign(const struct ddl *d, const json_t *stmt)
+{
+    const json_t *base = get(stmt, "base");
+    TRY(create_table(d, base));
+    long i =
+        schema_find(d->s, str_of(get_text(get(base, "relation"), "relname")));
+    for (size_t k = 0; i >= 0 && k < d->s->tables.p[i].n_cols; k++)
+        d->s->tables.p[i].cols[k].not_null = false;
+    return OK;
+}
+
 static enum status find_declared(const struct ddl *d, const json_t *rel,
                                  long *out)
 {
@@ -290,6 +309,67 @@ static void refuse_partition(const struct ddl *d, const json_t *def)
         d->s->tables.p[table].is_refused = true;
 }
 
+/* --- what takes back what was said ---------------------------------------- */
+
+static bool is_declared(const struct ddl *d, const char *table)
+{
+    long i = schema_find(d->s, str_of(table));
+    return i >= 0 && d->s->tables.p[i].declared;
+}
+
+/* A dump that begins with dropping everything says it of nothing yet. */
+static enum status refuse_change(const struct ddl *d, long at,
+                                 const char *table)
+{
+    if (!is_declared(d, table))
+        return OK;
+    enum status s =
+        fail(d, at, "later changes are not read, here of table", table);
+    err_hint(d->err, "Write CREATE TABLE as the table is now; pg_dump "
+                     "--schema-only does.");
+    return s;
+}
+
+static bool is_change(const char *subtype)
+{
+    static const char *const changes[] = {
+        "AT_AddColumn",      "AT_DropColumn",      "AT_AlterColumnType",
+        "AT_DropConstraint", "AT_DropNotNull",     "AT_AddInherit",
+        "AT_DropInherit",    "AT_DetachPartition", "AT_AddOf",
+        "AT_DropExpression"};
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        if (strcmp(subtype, changes[i]) == 0)
+            return true;
+    return false;
+}
+
+static enum status rename_something(const struct ddl *d, const json_t *stmt)
+{
+    const char *what = get_text(stmt, "renameType");
+    const json_t *rel = get(stmt, "relation");
+    return strcmp(what, "OBJECT_TABLE") == 0 ||
+                   strcmp(what, "OBJECT_COLUMN") == 0
+               ? refuse_change(d, get_location(rel), get_text(rel, "relname"))
+               : OK;
+}
+
+/* An index may be the key of any table. */
+static enum status drop(const struct ddl *d, const json_t *stmt, long at)
+{
+    const json_t *objects = get(stmt, "objects");
+    const char *what = get_text(stmt, "removeType");
+    bool index = strcmp(what, "OBJECT_INDEX") == 0;
+    if (!index && strcmp(what, "OBJECT_TABLE") != 0)
+        return OK;
+    for (size_t i = 0; index && i < d->s->tables.n; i++)
+        TRY(refuse_change(d, at, d->s->tables.p[i].name.p));
+    for (size_t i = 0; !index && i < json_array_size(objects); i++) {
+        const json_t *list = node_as(json_array_get(objects, i), "List");
+        TRY(refuse_change(d, at, last_name(get(list, "items"))));
+    }
+    return OK;
+}
+
 static enum status alter_table(const struct ddl *d, const json_t *stmt)
 {
     const json_t *cmds = get(stmt, "cmds");
@@ -304,6 +384,9 @@ static enum status alter_table(const struct ddl *d, const json_t *stmt)
         bool not_null = strcmp(type, "AT_SetNotNull") == 0;
         if (strcmp(type, "AT_AttachPartition") == 0)
             refuse_partition(d, get(c, "def"));
+        if (is_change(type) && !d->fks)
+            TRY(refuse_change(d, get_location(get(stmt, "relation")),
+                              get_text(get(stmt, "relation"), "relname")));
         if (!add && !not_null)
             continue;
         TRY(find_declared(d, get(stmt, "relation"), &table));
@@ -336,16 +419,34 @@ static enum status create_index(const struct ddl *d, const json_t *stmt)
     return add_key(d, (size_t)table, cols, n, false);
 }
 
-static enum status read_statement(const struct ddl *d, const json_t *stmt)
+/* Where the statement begins, behind blanks and comments of one line. */
+static long statement_at(const struct ddl *d, const json_t *raw)
+{
+    const char *p = d->text + json_integer_value(get(raw, "stmt_location"));
+    for (;;) {
+        p += strspn(p, " \t\r\n");
+        if (strncmp(p, "--", 2) != 0)
+            return (long)(p - d->text);
+        p += strcspn(p, "\n");
+    }
+}
+
+static enum status read_statement(const struct ddl *d, const json_t *raw)
 {
     const json_t *f;
-    const char *kind = node_kind(stmt, &f);
+    const char *kind = node_kind(get(raw, "stmt"), &f);
     if (strcmp(kind, "CreateStmt") == 0)
         return create_table(d, f);
     if (strcmp(kind, "AlterTableStmt") == 0)
         return alter_table(d, f);
     if (d->fks)
         return OK;
+    if (strcmp(kind, "CreateForeignTableStmt") == 0)
+        return create_foreign(d, f);
+    if (strcmp(kind, "RenameStmt") == 0)
+        return rename_something(d, f);
+    if (strcmp(kind, "DropStmt") == 0)
+        return drop(d, f, statement_at(d, raw));
     if (strcmp(kind, "CreateEnumStmt") == 0)
         return ddl_add_enum(d->types, f, d->err);
     if (strcmp(kind, "CreateDomainStmt") == 0)
@@ -360,7 +461,7 @@ static enum status read_statements(struct ddl *d, const json_t *root)
     size_t n = json_array_size(stmts);
     for (size_t i = 0; i < 2 * n; i++) {
         d->fks = i >= n;
-        TRY(read_statement(d, get(json_array_get(stmts, i % n), "stmt")));
+        TRY(read_statement(d, json_array_get(stmts, i % n)));
     }
     return OK;
 }

@@ -157,6 +157,91 @@ static enum status run_all(struct source *src, char *text, struct err *err)
     return s;
 }
 
+/* --- misspelt words --------------------------------------------------------
+ */
+
+/* Words of which types of several words are made. */
+static const char *const type_words[] = {
+    "BIG",      "BINARY",    "BIT",      "BLOB",      "BOOLEAN",
+    "CHAR",     "CHARACTER", "CLOB",     "DATE",      "DATETIME",
+    "DAY",      "DEC",       "DECIMAL",  "DOUBLE",    "FIXED",
+    "FLOAT",    "INT",       "INTEGER",  "INTERVAL",  "LARGE",
+    "LOCAL",    "LONG",      "MEDIUM",   "NATIONAL",  "NATIVE",
+    "NUMBER",   "NUMERIC",   "OBJECT",   "PRECISION", "RAW",
+    "REAL",     "SECOND",    "SHORT",    "SIGNED",    "SMALL",
+    "SMALLINT", "TEXT",      "TIME",     "TIMESTAMP", "TINY",
+    "TINYINT",  "TO",        "UNSIGNED", "VARBINARY", "VARCHAR",
+    "VARYING",  "WITH",      "WITHOUT",  "ZEROFILL",  "ZONE",
+    "BIGINT",   "MEDIUMINT", "NCHAR",    "NVARCHAR"};
+
+static bool is_type_word(const char *p, size_t n)
+{
+    for (size_t i = 0; i < sizeof type_words / sizeof type_words[0]; i++)
+        if (strlen(type_words[i]) == n &&
+            sqlite3_strnicmp(p, type_words[i], (int)n) == 0)
+            return true;
+    return false;
+}
+
+/* The first word of a type of several words that is none of these. SQLite takes
+ * any words for a type: "integer PRMARY KEY" is one, and no key. */
+static struct str strange_word(const char *type)
+{
+    static const char blanks[] = " \t\r\n\f";
+    struct str strange = {0};
+    size_t words = 0;
+    for (const char *p = type + strspn(type, blanks); *p && *p != '(';
+         p += strspn(p, blanks)) {
+        size_t n = strcspn(p, " \t\r\n\f(");
+        if (!strange.n && !is_type_word(p, n))
+            strange = (struct str){p, n};
+        words++;
+        p += n;
+    }
+    return words > 1 ? strange : (struct str){0};
+}
+
+static enum status refuse_word(struct source *src, const char *text,
+                               struct str word, const char *column,
+                               const char *type, struct err *err)
+{
+    size_t at = 0, line = 1, from = 0;
+    while (text[at] && sqlite3_strnicmp(text + at, word.p, (int)word.n) != 0)
+        at++;
+    for (size_t i = 0; i < at; i++)
+        if (text[i] == '\n') {
+            line++;
+            from = i + 1;
+        }
+    err_set(err, E_SYNTAX, "column \"%s\": there is no type \"%s\"", column,
+            type);
+    err_hint(err, "Is \"%.*s\" a word of a constraint, misspelt?", PSTR(word));
+    err_in_file(err, src->sqlite_path.p, (long)line, (long)(at - from + 1));
+    return E_SYNTAX;
+}
+
+static enum status check_types(struct source *src, const char *text,
+                               struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    enum status s = OK;
+    if (sqlite3_prepare_v2(src->sqlite,
+                           "SELECT x.name, x.type FROM sqlite_schema m"
+                           " JOIN pragma_table_xinfo(m.name) x"
+                           " WHERE m.type = 'table'",
+                           -1, &st, NULL) != SQLITE_OK)
+        return err_internal(err, "sqlite: types of columns");
+    while (s == OK && sqlite3_step(st) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(st, 0);
+        const char *type = (const char *)sqlite3_column_text(st, 1);
+        struct str word = type ? strange_word(type) : (struct str){0};
+        if (word.n)
+            s = refuse_word(src, text, word, name ? name : "", type, err);
+    }
+    sqlite3_finalize(st);
+    return s;
+}
+
 enum status sqlite_open_schema(struct source *src, const char *file,
                                struct str text, struct err *err)
 {
@@ -172,5 +257,6 @@ enum status sqlite_open_schema(struct source *src, const char *file,
     sqlite3_set_authorizer(src->sqlite, allowed, NULL);
     TRY(run_all(src, copy, err));
     sqlite3_set_authorizer(src->sqlite, NULL, NULL);
+    TRY(check_types(src, copy, err));
     return sqlite_catalogue(src, err);
 }
