@@ -261,6 +261,26 @@ static unsigned hex_digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
+/* The writer escapes control characters, and U+FFFD where bytes were no
+ * character. */
+static void add_escaped(struct sb *b, const char hex[4])
+{
+    unsigned c = 0;
+    for (int i = 0; i < 4; i++)
+        c = c * 16 + hex_digit(hex[i]);
+    if (c < 0x80) {
+        sb_char(b, (char)c);
+        return;
+    }
+    if (c < 0x800) {
+        sb_char(b, (char)(0xC0 | c >> 6));
+    } else {
+        sb_char(b, (char)(0xE0 | c >> 12));
+        sb_char(b, (char)(0x80 | (c >> 6 & 63)));
+    }
+    sb_char(b, (char)(0x80 | (c & 63)));
+}
+
 /* What take_text has passed, without its escapes. */
 static bool unescape(struct arena *a, struct str s, struct str *out)
 {
@@ -272,9 +292,8 @@ static bool unescape(struct arena *a, struct str s, struct str *out)
             continue;
         }
         char c = s.p[++i];
-        if (c == 'u') { /* the writer escapes control characters only */
-            sb_char(&b,
-                    (char)(hex_digit(s.p[i + 3]) * 16 + hex_digit(s.p[i + 4])));
+        if (c == 'u') {
+            add_escaped(&b, s.p + i + 1);
             i += 4;
         } else {
             sb_char(&b, c == 'n' ? '\n' : c == 't' ? '\t' : c);

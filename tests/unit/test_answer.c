@@ -53,6 +53,33 @@ static void reads_its_own_form(void **state)
     assert_int_equal(atomic_load(&m.used), 0);
 }
 
+static void keys_as_values(void **state)
+{
+    (void)state;
+    struct mem m;
+    struct arena a;
+    struct err err;
+    const enum type type = T_TEXT;
+    const struct {
+        const char *key, *text;
+    } all[] = {
+        {"[\"plain\"]", "plain"},
+        {"[\"a\\u0007\\n\\\"b\"]", "a\a\n\"b"},
+        {"[\"\\u007f\\u00e4\"]", "\x7f\xc3\xa4"},
+        {"[\"a\\ufffdb\"]", "a\xef\xbf\xbd"
+                            "b"}, /* a byte that is none */
+    };
+    mem_init(&m, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct value v;
+        arena_init(&a, &m);
+        assert_int_equal(
+            answer_key_values(&a, str_of(all[i].key), &type, 1, &v, &err), OK);
+        assert_true(str_eq(v.s, str_of(all[i].text)));
+        arena_fini(&a);
+    }
+}
+
 static void refuses_other_forms(void **state)
 {
     (void)state;
@@ -129,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_its_own_form),
+        cmocka_unit_test(keys_as_values),
         cmocka_unit_test(refuses_other_forms),
         cmocka_unit_test(memory_runs_out),
     };
