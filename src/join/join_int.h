@@ -170,6 +170,9 @@ struct join {
     uint64_t scanned;          /* counts found without that: rel_scan.c */
     uint64_t solved[5];        /* components, by engine of solve.c */
     bool only_wide;            /* tests: several words for every number */
+    uint32_t only_engine;      /* tests: the one that may be used, from 1 */
+    uint64_t most_work;        /* ids or rows, of a search; 0: any number */
+    bool tired;                /* they did not suffice */
     uint64_t n_walked, n_wide; /* parts walked; graphs with several words */
     uint64_t steps;            /* of the steady engines: rows, ids tried */
 };

@@ -146,7 +146,8 @@ static const struct join_engine {
     {"rows", false, try_rows},        {"rows, wide", true, try_rows},
     {"backtracking", true, try_walk},
 };
-enum { N_ENGINES = sizeof engines / sizeof *engines, ROWS = 2, WALK = 4 };
+enum { N_ENGINES = sizeof engines / sizeof *engines };
+enum { MESSAGES = 0, ROWS = 2 };
 _Static_assert(sizeof((struct join *)0)->solved == N_ENGINES * sizeof(uint64_t),
                "a number for each engine");
 
@@ -165,6 +166,8 @@ bool join_engine_parts(const struct join *j, size_t i, const char **name,
 static bool takes(const struct join *j, const struct request *r,
                   const struct join_engine *e)
 {
+    if (j->only_engine)
+        return e == &engines[j->only_engine - 1];
     bool rows = e->try == try_rows && !r->n_cmps && !r->outside;
     return j->opt.steady ? rows || e->try == try_walk
                          : !j->only_wide || e->wide;
@@ -188,13 +191,73 @@ static enum status try_tree(struct join *j, const struct request *r,
     return OK;
 }
 
+/* One engine has so much work; j->tired: it did not suffice. */
+static enum status take_turn(struct join *j, const struct request *r,
+                             size_t engine, uint64_t work, u128 *out,
+                             enum outcome *what, struct err *err)
+{
+    struct arena a;
+    arena_init(&a, j->mem);
+    j->tired = false;
+    j->most_work = work;
+    enum status s = engines[engine].try(j, r, &a, false, out, what, err);
+    j->most_work = 0;
+    j->solved[engine] += s == OK && *what == SOLVED;
+    arena_fini(&a);
+    return s;
+}
+
+static uint64_t n_rows(const struct join *j, const struct request *r)
+{
+    uint64_t n = 0;
+    ASET_EACH (i, r->f)
+        n += j->atoms[i].rel->n;
+    return n;
+}
+
+/* A search by bounds is over soon or takes long, which shows in the rows alone;
+ * the same is true of going along a path of rows. So they take turns, and what
+ * each may do grows by as much as keeps all turns within a few times of the
+ * better one. */
+static enum status take_turns(struct join *j, const struct request *r,
+                              u128 *out, enum outcome *what, struct err *err)
+{
+    enum { A_ROW = 32, GROWS = 4 }; /* ids: what it takes to begin with rows */
+    *what = PASS;
+    if (vset_count(r->boundary) < 2 || j->opt.steady || j->only_wide ||
+        j->only_engine)
+        return OK;
+    j->tired = true;
+    for (uint64_t work = A_ROW * n_rows(j, r); *what == PASS && j->tired;
+         work *= GROWS) {
+        TRY(take_turn(j, r, MESSAGES, work, out, what, err));
+        if (*what == PASS && j->tired)
+            TRY(take_turn(j, r, ROWS, work, out, what, err));
+    }
+    return OK;
+}
+
+/* Row by row takes a few passes over all rows: a search that needs fewer ids
+ * comes before it. */
+static enum status solve_order(struct join *j, const struct request *r,
+                               struct arena *a, u128 *out, enum outcome *what,
+                               struct err *err)
+{
+    enum { A_ROW = 4 };
+    if (r->boundary)
+        TRY(take_turn(j, r, MESSAGES, A_ROW * n_rows(j, r), out, what, err));
+    return *what == SOLVED ? OK : try_tree(j, r, a, out, what, err);
+}
+
 static enum status solve_component(struct join *j, const struct request *r,
                                    struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
-    if (has_order(r) && !j->opt.steady && !j->only_wide &&
+    if (has_order(r) && !j->opt.steady && !j->only_wide && !j->only_engine &&
         !graph_orders_go(j, r))
-        TRY(try_tree(j, r, a, out, &what, err));
+        TRY(solve_order(j, r, a, out, &what, err));
+    if (what != SOLVED)
+        TRY(take_turns(j, r, out, &what, err));
     for (size_t i = 0; i < N_ENGINES && what != SOLVED; i++) {
         const struct join_engine *e = &engines[i];
         if (!takes(j, r, e) || (what == WIDE && !e->wide))
@@ -203,7 +266,7 @@ static enum status solve_component(struct join *j, const struct request *r,
         j->solved[i] += what == SOLVED;
     }
     *out = count_clamp(*out);
-    return OK;
+    return what == SOLVED ? OK : err_internal(err, "no engine took a part");
 }
 
 /* Outputs that are all in the boundary have one value for each value of it:
@@ -218,14 +281,14 @@ static void only_whether(const struct join *j, struct request *part)
     part->boundary = 0;
 }
 
-/* Whether there is a result mostly shows in the first rows. */
+/* Whether there is a result mostly shows in the first rows: no engine is asked
+ * then. */
 static enum status solve_whether(struct join *j, const struct request *part,
                                  struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
-    if (!part->outs && !part->boundary)
+    if (!part->outs && !part->boundary && !j->only_engine)
         TRY(walk_glance(j, part, out, &what, err));
-    j->solved[WALK] += what == SOLVED;
     return what == SOLVED ? OK : solve_component(j, part, a, out, err);
 }
 

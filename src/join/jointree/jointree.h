@@ -134,7 +134,8 @@ struct twork {
     struct nwork node[G_VARS];
     uint64_t *acc; /* a pushed message */
     uint32_t *acc_ids;
-    bool wide; /* a number left 64 bits: the result does not count */
+    uint64_t ids; /* that had a value: what was worked so far, about */
+    bool wide;    /* a number left 64 bits: the result does not count */
 };
 
 /* Room for trees of n_nodes nodes over at most n_ids ids. */

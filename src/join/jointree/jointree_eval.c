@@ -401,6 +401,7 @@ static void eval_node(const struct jtree *t, struct twork *w, uint32_t at,
             support_push(n, k, w, &w->node[n->kids[pushed]], x, fixed);
     } else
         support_all(n, w, x, fixed);
+    w->ids += x->n_ids;
     for (uint32_t i = 0; i < n->n_kids && !w->wide; i++)
         if (i != pushed)
             multiply_kid(n, &t->node[n->kids[i]], w, &w->node[n->kids[i]], x,

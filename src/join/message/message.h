@@ -74,8 +74,8 @@ struct runner {
     struct twork main, other;
     uint32_t fixed[G_VARS];
     bool wide;
-    uint64_t steps;
-    bool stop;
+    uint64_t steps, most; /* beyond, the search is given up: */
+    bool stop, tired;
     uint32_t *only;  /* ids of interest at the root */
     uint8_t *asked;  /* by id: is it in `only`? Kernels: marks, as bits */
     uint32_t *count; /* kernels: by root id; none is above `top` */

@@ -81,6 +81,7 @@ enum status runner_open(struct runner *r, const struct plan *p, struct err *err)
 {
     memset(r, 0, sizeof *r);
     r->p = p;
+    r->most = UINT64_MAX;
     struct room *x = room_take(p->j, p->max_nodes, p->max_n);
     if (!x)
         x = room_new(p->j, p->max_nodes, p->max_n, err);
@@ -89,6 +90,7 @@ enum status runner_open(struct runner *r, const struct plan *p, struct err *err)
     r->room = x;
     r->main = x->main;
     r->other = x->other;
+    r->main.ids = r->other.ids = 0;
     r->only = x->only;
     r->asked = x->asked;
     r->count = x->count;
@@ -123,7 +125,7 @@ void runner_close(struct runner *r)
     x->main = r->main;
     x->other = r->other;
     x->top = r->top;
-    if (r->wide || r->stop || r->main.wide || r->other.wide) {
+    if (r->wide || r->stop || r->tired || r->main.wide || r->other.wide) {
         room_free(j, x);
         return;
     }

@@ -51,7 +51,7 @@ struct max_job {
     uint32_t lowest[CANDIDATE_RANKS];
     atomic_ullong best;
     atomic_uint next;
-    atomic_bool wide;
+    atomic_bool wide, tired;
     struct max_runner *main; /* the first thread's */
 };
 
@@ -279,6 +279,8 @@ static enum status max_open(struct max_runner *m, struct max_job *job,
     memset(m, 0, sizeof *m);
     m->job = job;
     TRY(runner_open(&m->r, job->p, err));
+    if (job->p->j->most_work)
+        m->r.most = job->p->j->most_work;
     for (uint32_t l = 0; l < RUNNER_LISTS; l++) {
         if (l >= job->p->n_max && l < ROOT_LIST)
             continue;
@@ -304,6 +306,8 @@ static void try_candidates(struct max_runner *m)
     }
     if (m->r.wide)
         atomic_store(&job->wide, true);
+    if (m->r.tired)
+        atomic_store(&job->tired, true);
 }
 
 static enum status max_worker(void *ctx, unsigned number)
@@ -513,6 +517,8 @@ static enum status try_heaviest(struct max_job *job, struct err *err)
     }
     if (s == OK && m.r.wide)
         atomic_store(&job->wide, true);
+    if (m.r.tired)
+        atomic_store(&job->tired, true);
     if (s == OK && m.r.stop)
         s = err_set(err, E_CANCELLED, "cancelled");
     runner_close(&m.r);
@@ -532,15 +538,25 @@ static enum status search(struct max_job *job, struct max_runner *m,
         first_candidates(job, m);
     if (m->r.wide)
         atomic_store(&job->wide, true);
+    if (m->r.tired)
+        atomic_store(&job->tired, true);
     if (m->r.stop) /* the best so far is no maximum */
         return err_set(err, E_CANCELLED, "cancelled");
-    if (!job->n_first || m->r.wide)
+    if (!job->n_first || m->r.wide || m->r.tired)
         return OK;
     TRY(root_degrees(job, err));
     TRY(first_places(job, err));
     job->main = m;
     return run_threads(p->j, job->n_first < 64 ? 1 : p->j->opt.threads,
                        max_worker, job, err);
+}
+
+/* The best so far may be surpassed. */
+static enum status give_up(const struct plan *p, enum outcome *what)
+{
+    p->j->tired = true;
+    *what = PASS;
+    return OK;
 }
 
 enum status solve_max(struct plan *p, u128 *out, enum outcome *what,
@@ -559,6 +575,8 @@ enum status solve_max(struct plan *p, u128 *out, enum outcome *what,
         *out = atomic_load(&job->best);
         return OK;
     }
+    if (atomic_load(&job->tired))
+        return give_up(p, what);
     TRY(prepare_caps(job, err));
     enum status s = max_open(&m, job, err);
     if (s == OK)
@@ -566,5 +584,8 @@ enum status solve_max(struct plan *p, u128 *out, enum outcome *what,
     runner_close(&m.r);
     *what = atomic_load(&job->wide) ? WIDE : SOLVED;
     *out = atomic_load(&job->best);
+    if (s == OK && *what == SOLVED && atomic_load(&job->tired) &&
+        *out < job->limit)
+        return give_up(p, what);
     return s;
 }

@@ -7,13 +7,21 @@
 
 #include <string.h>
 
-enum { CHUNKS = 1024, LEAST = 32, MOST = 512, PARALLEL_FROM = 4096 };
+enum {
+    A_STEP = 4,
+    CHUNKS = 1024,
+    LEAST = 32,
+    MOST = 512,
+    PARALLEL_FROM = 4096
+};
 
 bool runner_stopped(struct runner *r)
 {
     if (++r->steps % 256 == 0 && join_cancelled(r->p->j))
         r->stop = true;
-    return r->stop || r->wide;
+    r->tired =
+        r->tired || r->steps * A_STEP + r->main.ids + r->other.ids > r->most;
+    return r->stop || r->wide || r->tired;
 }
 
 u128 runner_scalar(struct runner *r, const struct sterm *t)

@@ -47,7 +47,8 @@ struct path {
     uint32_t n_values;
     uint32_t *rows, *off; /* of the first atom, by group */
     uint64_t best[WORDS_MOST], n_steps;
-    bool wide, stop;
+    uint64_t most; /* steps; beyond, it is given up: */
+    bool wide, stop, tired;
 };
 
 /* --- the path ---------------------------------------------------------------
@@ -316,6 +317,7 @@ static void spread(struct path *p, uint32_t i, uint32_t row, const uint64_t *v)
         const struct rows_atom *e = p->at[i + 1];
         if (++p->n_steps % STEPS_PER_POLL == 0 && join_cancelled(p->x->j))
             p->stop = true;
+        p->tired = p->n_steps > p->most;
         if (!rows_counts(p->x, e, here) || !rows_agree(&t->l, here, row))
             continue;
         add_to(p, r, end ? group_at(&p->last, here) : here,
@@ -336,7 +338,7 @@ static void one_value(struct path *p, uint32_t g)
     }
     for (uint32_t i = 1; i < p->n; i++) {
         struct reach *r = &p->reach[i];
-        for (uint32_t k = 0; k < r->n && !p->stop; k++) {
+        for (uint32_t k = 0; k < r->n && !p->stop && !p->tired; k++) {
             const uint64_t *v = r->sum + (size_t)r->list[k] * n;
             if (i + 1 < p->n)
                 spread(p, i, r->list[k], v);
@@ -356,6 +358,7 @@ enum status rows_path(struct rows *x, u128 *out, enum outcome *what,
     if (!p)
         return err_nomem(err);
     p->x = x;
+    p->most = x->j->most_work ? x->j->most_work : UINT64_MAX;
     if (!list_path(p))
         return OK;
     TRY(group_end(p, p->at[0], &p->first, err));
@@ -367,12 +370,16 @@ enum status rows_path(struct rows *x, u128 *out, enum outcome *what,
     TRY(make_steps(p, err));
     for (uint32_t i = 0; x->fits && i < p->n_values; i++) {
         if (p->values[i].total <= words_clamped(p->best, x->words) || p->wide ||
-            p->stop)
+            p->stop || p->tired)
             break;
         one_value(p, p->values[i].group);
     }
     if (p->stop)
         return err_set(err, E_CANCELLED, "cancelled");
+    if (p->tired) {
+        x->j->tired = true;
+        return OK;
+    }
     *out = words_clamped(p->best, x->words);
     *what = p->wide ? WIDE : x->fits ? SOLVED : PASS;
     return OK;
