@@ -10,24 +10,10 @@ import sys
 import threading
 import time
 
-try:
-    import psycopg2
-except ImportError:
-    if sys.executable != "/usr/bin/python3":
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
-    print("skipped: psycopg2 is not installed")
-    sys.exit(77)
-
+from checks import BAD, check
+from driver import psycopg2
 from processes import named
 from service import POLICY, Service, database
-
-BAD = []
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def connect(s, user, more=""):

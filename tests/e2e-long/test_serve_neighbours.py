@@ -7,19 +7,12 @@ import sqlite3
 import sys
 import time
 
-try:
-    import psycopg2
-except ImportError:
-    if sys.executable != "/usr/bin/python3":
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
-    print("skipped: psycopg2 is not installed")
-    sys.exit(77)
-
+from checks import BAD, check
+from driver import psycopg2
 from outside import slower
 from samples import kolmogorov
 from service import Service
 
-BAD = []
 PACE = slower(1)
 PAIRS = int(os.environ.get("PAIRS", "40"))
 POLICY = """
@@ -32,12 +25,6 @@ budget: {epsilon: 1000}
 # paths of four steps without a cycle; patient 7 decides whether they are walked
 QUERY = ("SELECT COUNT(DISTINCT p.id) FROM pat p, big a, big b, big c, big d, big e WHERE p.id = 7 AND p.h = 1 AND a.y = b.x"
          " AND b.y = c.x AND c.y = d.x AND d.y = e.x AND e.y = a.x AND a.x < c.x + 3000")
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def service(pace, h, n=28):

@@ -7,16 +7,10 @@ import shutil
 import subprocess
 import sys
 
+from checks import BAD, check
 from service import PASSWORD, Service
 
 SOURCE = os.environ["DPC_SOURCE"]
-BAD = []
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def page():

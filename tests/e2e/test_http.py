@@ -9,17 +9,11 @@ import sys
 import threading
 import time
 
+from checks import BAD, check
 from service import PASSWORD
 from webservice import WebService, basic
 
-BAD = []
 COUNT = "SELECT count(*) FROM pat"
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def files(s):

@@ -7,15 +7,8 @@ import re
 import subprocess
 import sys
 
+from checks import BAD, check
 from service import Service
-
-BAD = []
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def main():

@@ -10,15 +10,8 @@ import subprocess
 import sys
 import time
 
+from checks import BAD, check
 from service import PASSWORD, Service
-
-BAD = []
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def packet(code, *texts):

@@ -9,27 +9,14 @@ import sys
 import threading
 import time
 
-try:
-    import psycopg2
-except ImportError:
-    if sys.executable != "/usr/bin/python3":
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
-    print("skipped: psycopg2 is not installed")
-    sys.exit(77)
-
+from checks import BAD, check
+from driver import psycopg2
 from outside import slower
 from processes import all_of, named, processors, status
 from service import Service
 
-BAD = []
 PACE = slower(1.2)
 SLACK = slower(0.6)  # a busy machine is late
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 class Asked(threading.Thread):

@@ -11,19 +11,13 @@ import sys
 import threading
 import time
 
+from checks import BAD, check
 from processes import memory, memory_tells
 from samples import kolmogorov
 from service import PASSWORD, Service
 
-BAD = []
 PEOPLE = [f"person{i:03}" for i in range(60)]
 STRANGERS = [f"nobody{i:03}" for i in range(60)]
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def local(s, seconds=60):

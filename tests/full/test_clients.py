@@ -20,17 +20,11 @@ except ImportError:  # Debian's packages are for Debian's Python
     print("skipped: psycopg or sqlalchemy is not installed")
     sys.exit(1 if os.environ.get("CI") else 77)
 
+from checks import BAD, check
 from service import PASSWORD, Service
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 JAR = "/usr/share/java/postgresql.jar"
-BAD = []
-
-
-def check(ok, what, *more):
-    if not ok:
-        BAD.append(what)
-        print("FAILED:", what, *more)
 
 
 def output(s, *command, stdin=None, env=None):
@@ -163,8 +157,6 @@ def with_psql(s):
         check(p.returncode == 0 and "ERROR" not in p.stderr, f"psql {command}", p.stderr)
     p = s.psql("tim", r"\d pat", options=["-P", "tuples_only=off"])
     check("FOREIGN KEY (h) REFERENCES hos(h)" in p.stdout, "psql shows references", p.stdout)
-
-
 
 
 def main():

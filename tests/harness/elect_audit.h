@@ -233,6 +233,23 @@ static double election_loss(const struct audit *a, const struct values *v,
     return loss;
 }
 
+/* x in steps of the lattice; moved by `by`/128 first where it is not exact. */
+static void on_lattice(const struct audit *a, mpq_t x, long by, mpz_t out)
+{
+    mpq_t y;
+    mpq_init(y);
+    mpq_set_si(y, by, 128);
+    mpq_canonicalize(y);
+    if (!a->e.q.exact)
+        mpq_add(x, x, y);
+    mpq_set_ui(y, elect_lattice(&a->e), 1);
+    mpq_mul(x, x, y);
+    mpq_set_ui(y, 1, 2);
+    mpq_add(x, x, y);
+    mpz_fdiv_q(out, mpq_numref(x), mpq_denref(x));
+    mpq_clear(y);
+}
+
 /* The truncated value at T in steps of the lattice, moved by half a T/64. */
 static void lattice_value(const struct audit *a, const struct values *v,
                           unsigned j, int up, mpz_t out)
@@ -248,39 +265,8 @@ static void lattice_value(const struct audit *a, const struct values *v,
     } else {
         mpq_set(x, v->q[log2_of(t)]);
     }
-    mpq_set_si(y, up * (long)t, 128);
-    mpq_canonicalize(y);
-    if (!a->e.q.exact)
-        mpq_add(x, x, y);
-    mpq_set_ui(y, elect_lattice(&a->e), 1);
-    mpq_mul(x, x, y);
-    mpq_set_ui(y, 1, 2);
-    mpq_add(x, x, y);
-    mpz_fdiv_q(out, mpq_numref(x), mpq_denref(x));
+    on_lattice(a, x, up * (long)t, out);
     mpq_clears(x, y, NULL);
-}
-
-/* The most that the noise's law changes: |difference| / scale. */
-static double answer_loss(const struct audit *a, const struct values *v,
-                          const struct values *w, unsigned j)
-{
-    struct noise n;
-    struct err err;
-    mpz_t x, y;
-    double worst = 0;
-    mpz_inits(x, y, NULL);
-    noise_init(&n);
-    assert_int_equal(elect_noise(&a->e, j, &n, &err), OK);
-    for (int up = -1; up <= 1; up += 2) {
-        lattice_value(a, v, j, up, x);
-        lattice_value(a, w, j, -up, y);
-        mpz_sub(x, x, y);
-        double loss = fabs(mpz_get_d(x)) / mpq_get_d(n.a);
-        worst = loss > worst ? loss : worst;
-    }
-    noise_fini(&n);
-    mpz_clears(x, y, NULL);
-    return a->mutant == SMALL_NOISE ? worst / .8 : worst;
 }
 
 /* One owner: entities above T. Several: m(2T) - m(T) in steps of the lattice.
@@ -298,16 +284,41 @@ static void lost_value(const struct audit *a, const struct values *v,
         return;
     mpq_inits(x, y, NULL);
     mpq_sub(x, v->q[log2_of(2 * t)], v->q[log2_of(t)]);
-    mpq_set_si(y, up * 3 * (long)t, 128);
-    mpq_canonicalize(y);
-    if (!a->e.q.exact)
-        mpq_add(x, x, y);
-    mpq_set_ui(y, elect_lattice(&a->e), 1);
-    mpq_mul(x, x, y);
-    mpq_set_ui(y, 1, 2);
-    mpq_add(x, x, y);
-    mpz_fdiv_q(out, mpq_numref(x), mpq_denref(x));
+    on_lattice(a, x, up * 3 * (long)t, out);
     mpq_clears(x, y, NULL);
+}
+
+/* The most that the noise's law changes: |difference| / scale. */
+static double
+law_change(const struct audit *a, const struct values *v,
+           const struct values *w, unsigned j, const struct noise *n,
+           void (*value)(const struct audit *a, const struct values *v,
+                         unsigned j, int up, mpz_t out))
+{
+    mpz_t x, y;
+    double worst = 0;
+    mpz_inits(x, y, NULL);
+    for (int up = -1; up <= 1; up += 2) {
+        value(a, v, j, up, x);
+        value(a, w, j, -up, y);
+        mpz_sub(x, x, y);
+        double loss = fabs(mpz_get_d(x)) / mpq_get_d(n->a);
+        worst = loss > worst ? loss : worst;
+    }
+    mpz_clears(x, y, NULL);
+    return worst;
+}
+
+static double answer_loss(const struct audit *a, const struct values *v,
+                          const struct values *w, unsigned j)
+{
+    struct noise n;
+    struct err err;
+    noise_init(&n);
+    assert_int_equal(elect_noise(&a->e, j, &n, &err), OK);
+    double worst = law_change(a, v, w, j, &n, lattice_value);
+    noise_fini(&n);
+    return a->mutant == SMALL_NOISE ? worst / .8 : worst;
 }
 
 static double lost_loss(const struct audit *a, const struct values *v,
@@ -315,22 +326,12 @@ static double lost_loss(const struct audit *a, const struct values *v,
 {
     struct noise n;
     struct err err;
-    mpz_t x, y;
-    double worst = 0;
     if (!elect_tells_lost(&a->e))
         return 0;
-    mpz_inits(x, y, NULL);
     noise_init(&n);
     assert_int_equal(elect_lost_noise(&a->e, j, &n, &err), OK);
-    for (int up = -1; up <= 1; up += 2) {
-        lost_value(a, v, j, up, x);
-        lost_value(a, w, j, -up, y);
-        mpz_sub(x, x, y);
-        double loss = fabs(mpz_get_d(x)) / mpq_get_d(n.a);
-        worst = loss > worst ? loss : worst;
-    }
+    double worst = law_change(a, v, w, j, &n, lost_value);
     noise_fini(&n);
-    mpz_clears(x, y, NULL);
     return a->mutant == SMALL_LOST ? 2 * worst : worst;
 }
 
