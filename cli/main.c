@@ -204,7 +204,7 @@ static dpc_status make_objects(struct invocation *inv, const char *query,
                                  inv->command->run ? DPC_OPEN_LATE : 0, err);
 }
 
-static int ask(struct invocation *inv, const char *query)
+static int call_library(struct invocation *inv, const char *query)
 {
     const struct command *c = inv->command;
     dpc_result *r = NULL;
@@ -261,52 +261,58 @@ static int run_shell(struct invocation *inv)
     return status;
 }
 
-static int run(struct invocation *inv)
+/* The query of a command that takes one, *text where it was read from a file;
+ * not 0: said what is wrong. */
+static int find_query(const struct invocation *inv, const char **out,
+                      char **text)
 {
-    if (program_is(inv->command))
-        return program_run(inv);
-    if (!inv->command->run)
-        return run_shell(inv);
-    const char *query = inv->query;
-    char *text = NULL;
+    *out = inv->query;
     if (inv->query && inv->query_file)
         return usage_error(inv->json, "give a query or --query-file, not both",
                            "", "");
     if (inv->query_file) {
-        text = read_query(inv->query_file, inv->json);
-        if (!text)
+        *out = *text = read_query(inv->query_file, inv->json);
+        if (!*text)
             return DPC_USAGE;
-        query = text;
     }
-    if (inv->command->question && !query)
+    if (inv->command->question && !*out)
         return usage_error(inv->json, "no query was given", "",
                            "Write it in quotes as the last argument, or use "
                            "--query-file.");
-    int status = ask(inv, query);
-    free(text);
-    return status;
+    return 0;
+}
+
+static void say_what_it_is(const struct invocation *inv)
+{
+    if (inv->wants_version)
+        printf("dpcount %s\n", dpc_version());
+    else if (inv->command)
+        help_command(stdout, inv->command);
+    else if (inv->group)
+        help_group(stdout, inv->group);
+    else
+        help_main(stdout);
 }
 
 int main(int argc, char **argv)
 {
     static struct invocation inv; /* large */
+    const char *query;
+    char *text = NULL;
     int status = args_read(argc, argv, &inv);
-    if (status < 0) {
+    if (status < 0)
         status = 0; /* done */
-    } else if (status) {
-        /* said already */
-    } else if (inv.wants_version) {
-        printf("dpcount %s\n", dpc_version());
-    } else if (inv.wants_help) {
-        if (inv.command)
-            help_command(stdout, inv.command);
-        else if (inv.group)
-            help_group(stdout, inv.group);
-        else
-            help_main(stdout);
-    } else {
-        status = run(&inv);
-    }
+    else if (status)
+        ; /* said already */
+    else if (inv.wants_version || inv.wants_help)
+        say_what_it_is(&inv);
+    else if (program_is(inv.command))
+        status = program_run(&inv);
+    else if (!inv.command->run)
+        status = run_shell(&inv);
+    else if (!(status = find_query(&inv, &query, &text)))
+        status = call_library(&inv, query);
+    free(text);
     while (inv.n_copies)
         free((char *)(uintptr_t)inv.settings[inv.n_settings - inv.n_copies--]
                  .value);

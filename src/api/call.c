@@ -1,5 +1,5 @@
 /*
- * Calls: see dpcount.h. Every one goes through `ask`, which puts the two sides
+ * Calls: see dpcount.h. Every one goes through `call`, which puts the two sides
  * together, runs the question, and turns the outcome into what dpcount.h
  * promises.
  */
@@ -97,8 +97,8 @@ static enum status check_open(const dpc_dataset *d, struct arguments x,
     return E_USAGE;
 }
 
-static dpc_status ask(const dpc_dataset *d, dpc_question *q, ask_fn *fn,
-                      struct arguments x, dpc_result **out, dpc_error **err)
+static dpc_status call(const dpc_dataset *d, dpc_question *q, ask_fn *fn,
+                       struct arguments x, dpc_result **out, dpc_error **err)
 {
     struct err e;
     struct session s = {0};
@@ -138,24 +138,25 @@ static dpc_status ask(const dpc_dataset *d, dpc_question *q, ask_fn *fn,
     dpc_status name(const dpc_dataset *d, dpc_question *q, dpc_result **out,   \
                     dpc_error **err)                                           \
     {                                                                          \
-        return ask(d, q, fn, (struct arguments){0}, out, err);                 \
+        return call(d, q, fn, (struct arguments){0}, out, err);                \
     }
 #define COMMAND(name, fn)                                                      \
     dpc_status name(const dpc_dataset *d, dpc_result **out, dpc_error **err)   \
     {                                                                          \
-        return ask(d, NULL, fn, (struct arguments){0}, out, err);              \
+        return call(d, NULL, fn, (struct arguments){0}, out, err);             \
     }
 #define BOOK(name, fn)                                                         \
     dpc_status name(const dpc_dataset *d, dpc_result **out, dpc_error **err)   \
     {                                                                          \
-        return ask(d, NULL, fn, (struct arguments){.ledger = true}, out, err); \
+        return call(d, NULL, fn, (struct arguments){.ledger = true}, out,      \
+                    err);                                                      \
     }
 #define ACCOUNT(name, fn)                                                      \
     dpc_status name(const dpc_dataset *d, const char *analyst,                 \
                     dpc_result **out, dpc_error **err)                         \
     {                                                                          \
         struct arguments x = {.analyst = analyst, .ledger = true};             \
-        return ask(d, NULL, fn, x, out, err);                                  \
+        return call(d, NULL, fn, x, out, err);                                 \
     }
 
 QUESTION(dpc_describe, ask_describe)
@@ -179,15 +180,15 @@ BOOK(dpc_budget_adopt, ask_budget_adopt)
 dpc_status dpc_release(const dpc_dataset *d, dpc_question *q,
                        const char *analyst, dpc_result **out, dpc_error **err)
 {
-    return ask(d, q, ask_release, (struct arguments){.analyst = analyst}, out,
-               err);
+    return call(d, q, ask_release, (struct arguments){.analyst = analyst}, out,
+                err);
 }
 
 dpc_status dpc_budget_init(const dpc_dataset *d, const char *epsilon,
                            const char *delta, dpc_result **out, dpc_error **err)
 {
     struct arguments x = {.epsilon = epsilon, .delta = delta, .ledger = true};
-    return ask(d, NULL, ask_budget_init, x, out, err);
+    return call(d, NULL, ask_budget_init, x, out, err);
 }
 
 dpc_status dpc_budget_grant(const dpc_dataset *d, const char *analyst,
@@ -195,5 +196,5 @@ dpc_status dpc_budget_grant(const dpc_dataset *d, const char *analyst,
                             dpc_result **out, dpc_error **err)
 {
     struct arguments x = {analyst, epsilon, delta, true};
-    return ask(d, NULL, ask_budget_grant, x, out, err);
+    return call(d, NULL, ask_budget_grant, x, out, err);
 }

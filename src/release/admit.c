@@ -26,8 +26,8 @@ static enum status plan_counts(struct release *r, struct released *x,
     if (c->kind != CHOICE_SMOOTH)
         return OK;
     secret_scale_init(&s);
-    enum status st = evaluate_smooth(q, e, c->smooth.beta, NULL,
-                                     c->smooth.factor, &s, NULL, err);
+    enum status st =
+        evaluate_smooth(q, e, c->smooth.beta, c->smooth.factor, &s, err);
     secret_scale_fini(&s);
     return st;
 }
@@ -186,7 +186,7 @@ static enum status admit_smooth(struct release *r, struct err *err)
         const struct released *x = &r->counts[i];
         const struct choice *c = &x->c->choice;
         if (!x->done && c->kind == CHOICE_SMOOTH)
-            TRY(evaluate_admit(x->c->q, c->smooth.beta, NULL, err));
+            TRY(evaluate_admit(x->c->q, c->smooth.beta, err));
     }
     return OK;
 }

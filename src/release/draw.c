@@ -146,8 +146,8 @@ static enum status draw_counts(struct released *r, const struct engine *e,
     struct arena *a = &r->c->q->p->arena;
     bool smooth = c->kind == CHOICE_SMOOTH;
     if (smooth)
-        TRY(evaluate_smooth(r->c->q, e, c->smooth.beta, NULL, c->smooth.factor,
-                            s, NULL, err));
+        TRY(evaluate_smooth(r->c->q, e, c->smooth.beta, c->smooth.factor, s,
+                            err));
     for (size_t i = 0; i < n; i++)
         TRY(draw_one(a, r, &counts[i], smooth ? s : NULL, rng, err));
     if (!smooth)

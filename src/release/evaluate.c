@@ -25,7 +25,8 @@ void engine_close(struct engine *e)
 {
     if (e->join)
         join_close(e->join);
-    pushdown_close(e->database);
+    if (e->database)
+        pushdown_close(e->database);
     *e = (struct engine){0};
 }
 
@@ -379,7 +380,6 @@ static void take_smaller(struct sens *s, struct sens *other)
         *other = t;
     }
     secret_scale_least(&s->s, &other->s);
-    secret_scale_least(&s->second, &other->second);
 }
 
 static enum status sens_of_tree(struct count *q, const struct engine *e,
@@ -557,44 +557,34 @@ enum status evaluate_found(struct count *q, struct evaluated *data,
 
 /* --- sensitivity ---------------------------------------------------------- */
 
-static void keep_scale(const struct secret_scale *s, mpq_srcptr factor,
-                       struct secret_scale *out)
-{
-    secret_scale_copy(out, s);
-    noise_scale_times(out, factor);
-}
-
-static struct sens_options
-smooth_options(const struct count *q, mpq_srcptr beta, mpq_srcptr error_beta)
+static struct sens_options smooth_options(const struct count *q,
+                                          mpq_srcptr beta)
 {
     return (struct sens_options){.beta = beta,
-                                 .second_beta = error_beta,
                                  .order = q->p->schema.order,
                                  .filters_exact = q->p->filters_exact,
                                  .in_release = true,
                                  .global_upper = q->bound.upper};
 }
 
-enum status evaluate_admit(struct count *q, mpq_srcptr beta,
-                           mpq_srcptr error_beta, struct err *err)
+enum status evaluate_admit(struct count *q, mpq_srcptr beta, struct err *err)
 {
-    struct sens_options opt = smooth_options(q, beta, error_beta);
+    struct sens_options opt = smooth_options(q, beta);
     struct sens_counter both = sens_database(NULL);
     return sens_admit(&q->p->arena, q->normal, &both, &opt, err);
 }
 
 enum status evaluate_smooth(struct count *q, const struct engine *e,
-                            mpq_srcptr beta, mpq_srcptr error_beta,
-                            mpq_srcptr factor, struct secret_scale *out,
-                            struct secret_scale *out_error, struct err *err)
+                            mpq_srcptr beta, mpq_srcptr factor,
+                            struct secret_scale *out, struct err *err)
 {
     struct sens s = {0};
-    struct sens_options opt = smooth_options(q, beta, error_beta);
+    struct sens_options opt = smooth_options(q, beta);
     enum status st = evaluate_sens(q, e, &opt, &s, err);
-    if (st == OK)
-        keep_scale(&s.s, factor, out);
-    if (st == OK && error_beta)
-        keep_scale(&s.second, factor, out_error);
+    if (st == OK) {
+        secret_scale_copy(out, &s.s);
+        noise_scale_times(out, factor);
+    }
     sens_fini(&s);
     return st;
 }

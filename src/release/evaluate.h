@@ -135,15 +135,13 @@ enum status evaluate_found(struct count *q, struct evaluated *data,
                            const struct group_keys *k, struct arena *a,
                            struct found_keys *out, struct err *err) WARN_UNUSED;
 /* Whatever evaluate_smooth refuses, it refuses here, before the hold: from the
- * query and the betas (error_beta may be NULL). Reads no row. */
+ * query and beta. Reads no row. */
 enum status evaluate_admit(struct count *q, mpq_srcptr beta,
-                           mpq_srcptr error_beta, struct err *err) WARN_UNUSED;
-/* factor times the smooth sensitivity, clamped for a draw: for beta, and for
- * error_beta unless it is NULL. */
+                           struct err *err) WARN_UNUSED;
+/* factor times the smooth sensitivity for beta, clamped for a draw. */
 enum status evaluate_smooth(struct count *q, const struct engine *e,
-                            mpq_srcptr beta, mpq_srcptr error_beta,
-                            mpq_srcptr factor, struct secret_scale *out,
-                            struct secret_scale *out_error,
+                            mpq_srcptr beta, mpq_srcptr factor,
+                            struct secret_scale *out,
                             struct err *err) WARN_UNUSED;
 
 /* --- constraints ---------------------------------------------------------- */

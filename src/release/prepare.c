@@ -598,8 +598,6 @@ bool prepare_can_cut(const struct count *q)
     return !q->tree || (tree_is_plain_sum(q->tree) && q->owners.determined);
 }
 
-/* PRIVACY: what a path that is no query would do after the charge is to lock
- * the data set. Depends on query and catalogue alone. */
 /* PRIVACY: what evaluation has room for, before anything is charged. */
 static enum status check_room(const struct ctree *t, struct err *err)
 {
@@ -617,6 +615,8 @@ static enum status check_room(const struct ctree *t, struct err *err)
     return OK;
 }
 
+/* PRIVACY: what a path that is no query would do after the charge is to lock
+ * the data set. Depends on query and catalogue alone. */
 static enum status check_parts(const struct count *q, struct err *err)
 {
     for (size_t i = 0; i < q->bound.n_parts + q->bound.n_other; i++) {

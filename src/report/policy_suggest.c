@@ -348,8 +348,8 @@ static enum status data_p95(struct prepared *p, const struct priced *c,
         st = evaluate_open(p, &data, c->q->normal, &e, err);
     if (st == OK) {
         secret_scale_init(&s);
-        st = evaluate_smooth(c->q, &e, c->choice.smooth.beta, NULL,
-                             c->choice.smooth.factor, &s, NULL, err);
+        st = evaluate_smooth(c->q, &e, c->choice.smooth.beta,
+                             c->choice.smooth.factor, &s, err);
         if (st == OK)
             *out = ceil(c->choice.error.p95 * mpq_get_d(secret_scale_open(&s)));
         secret_scale_fini(&s);

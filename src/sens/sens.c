@@ -128,46 +128,13 @@ static enum status scan(struct job *w, mpq_srcptr beta, struct sens_peak *peak)
     return st;
 }
 
-static enum status first_scan(struct job *w)
+static enum status capped(struct job *w)
 {
     struct sens_peak peak = {0};
     enum status st = scan(w, w->opt->beta, &peak);
     if (st == OK)
         st = keep_capped(w, &peak);
     sens_peak_fini(&peak);
-    return st;
-}
-
-/* From the same T, which the first scan stepped away from. */
-static enum status second_scan(struct job *w, mpz_t *t)
-{
-    struct sens_peak peak = {0};
-    for (size_t i = 0; i < w->plan->n_coords; i++)
-        mpz_set(w->state.t[i], t[i]);
-    enum status st = scan(w, w->opt->second_beta, &peak);
-    if (st == OK)
-        sens_keep_scale(&peak, &w->out->second);
-    sens_peak_fini(&peak);
-    return st;
-}
-
-/* One scan, or two from the same T: the first moves the state on, so that its
- * beginning is kept for the second. */
-static enum status capped(struct job *w)
-{
-    size_t n = w->plan->n_coords;
-    if (!w->opt->second_beta)
-        return first_scan(w);
-    mpz_t *t = NEWS(w->a, mpz_t, n);
-    if (!t)
-        return err_nomem(w->err);
-    for (size_t i = 0; i < n; i++)
-        mpz_init_set(t[i], w->state.t[i]);
-    enum status st = first_scan(w);
-    if (st == OK)
-        st = second_scan(w, t);
-    for (size_t i = 0; i < n; i++)
-        mpz_wipe_clear(t[i]);
     return st;
 }
 
@@ -361,21 +328,7 @@ enum status sens_prepare(struct arena *a, const struct cq *q,
     return prepare(a, plan, counter, err);
 }
 
-/* For the longer of both scans. */
-static enum status paper_range(const struct sens_plan *p,
-                               const struct sens_options *opt, uint64_t *k_hat,
-                               uint64_t *out, struct err *err)
-{
-    uint64_t other, second = 0;
-    uint32_t order = opt->order ? opt->order : 1;
-    TRY(sens_paper_range(p, opt->beta, order, k_hat, out, err));
-    if (opt->second_beta)
-        TRY(sens_paper_range(p, opt->second_beta, order, &other, &second, err));
-    *out = *out > second ? *out : second;
-    return OK;
-}
-
-/* What can be refused by query and betas alone; the plan is made on the way. */
+/* What can be refused by query and beta alone; the plan is made on the way. */
 static enum status admit(struct arena *a, const struct cq *q,
                          const struct sens_counter *counter,
                          const struct sens_options *opt,
@@ -386,14 +339,15 @@ static enum status admit(struct arena *a, const struct cq *q,
         return err_set(err, E_UNSUPPORTED,
                        "exact filters are not available for this data source");
     TRY(sens_plan_new(a, q, opt->filters_exact, plan, err));
-    return paper_range(*plan, opt, k_hat, up_to, err);
+    return sens_paper_range(*plan, opt->beta, opt->order ? opt->order : 1,
+                            k_hat, up_to, err);
 }
 
-static enum status check_betas(const struct sens_options *opt, struct err *err)
+static enum status check_beta(const struct sens_options *opt, struct err *err)
 {
-    bool good = mpq_sgn(opt->beta) > 0 &&
-                (!opt->second_beta || mpq_sgn(opt->second_beta) > 0);
-    return good ? OK : err_set(err, E_VALUE, "beta must be positive");
+    return mpq_sgn(opt->beta) > 0
+               ? OK
+               : err_set(err, E_VALUE, "beta must be positive");
 }
 
 enum status sens_admit(struct arena *a, const struct cq *q,
@@ -402,13 +356,12 @@ enum status sens_admit(struct arena *a, const struct cq *q,
 {
     struct sens_plan *plan;
     uint64_t k_hat, up_to;
-    TRY(check_betas(opt, err));
+    TRY(check_beta(opt, err));
     return q->unsat ? OK
                     : admit(a, q, counter, opt, &plan, &k_hat, &up_to, err);
 }
 
-/* Plan and T once; then a scan for each beta, and baselines where they are
- * wanted. */
+/* Plan and T, the scan over them, and baselines where they are wanted. */
 static enum status run(struct job *w)
 {
     uint64_t up_to;
@@ -441,9 +394,8 @@ enum status sens_begin(const struct sens_options *opt, struct sens *out,
                        struct err *err)
 {
     memset(out, 0, sizeof *out);
-    TRY(check_betas(opt, err));
+    TRY(check_beta(opt, err));
     secret_scale_init(&out->s);
-    secret_scale_init(&out->second);
     out->ready = true;
     out->global_upper = opt->global_upper;
     return OK;
@@ -473,7 +425,6 @@ void sens_fini(struct sens *s)
     if (!s->ready)
         return;
     secret_scale_fini(&s->s);
-    secret_scale_fini(&s->second);
     for (size_t i = 0; i < s->n_ls_hat; i++)
         mpz_wipe_clear(s->ls_hat[i]);
     for (size_t i = 0; i < s->n_paper_ls_hat; i++)

@@ -87,8 +87,6 @@ struct sens_fragile {
 struct sens_options {
     mpq_srcptr beta;                    /* > 0 */
     const struct sens_fragile *fragile; /* of parts that are; NULL: plain */
-    /* > 0, or NULL: S for this one too. Plan and T are made once. */
-    mpq_srcptr second_beta;
     uint32_t order; /* neighbours of r rows; 0 counts as 1 */
     bool filters_exact;
     /* Of a tree: gain and loss add up (exchanged rows, vectors of counts);
@@ -112,10 +110,9 @@ struct sens {
     /* capped residual sensitivity, clamped at COUNT_MOST: S rounded up to a
      * dyadic rational with relative error below 2^-90 */
     struct secret_scale s;
-    struct secret_scale second; /* the same for second_beta */
-    uint64_t k;                 /* where the maximum is */
-    double value;               /* s for display */
-    mpz_t *ls_hat;              /* for k = 0, 1, ...; the first few */
+    uint64_t k;    /* where the maximum is */
+    double value;  /* s for display */
+    mpz_t *ls_hat; /* for k = 0, 1, ...; the first few */
     size_t n_ls_hat;
     uint64_t k_scanned; /* values of k looked at */
     u128 local_upper;   /* ls_hat[0]; U128_INF when it exceeds 128 bits */

@@ -28,7 +28,7 @@ struct parts_block { /* one part */
     struct sens_paper paper; /* V of the stop rule */
     struct sens_stretch steps;
     bool stepping;
-    mpz_t *t0;   /* T, for the second scan */
+    mpz_t *t0;   /* T as it was, which a scan moves on */
     mpz_t *each; /* g by table of the plan */
     /* of a fragile part */
     struct soft_weights *w; /* by coordinate; NULL: plain */
@@ -364,7 +364,7 @@ static enum status keep_list(struct parts_job *w, const struct sens_peak *peak)
     return OK;
 }
 
-static enum status first_scan(struct parts_job *w)
+static enum status scan_parts(struct parts_job *w)
 {
     struct sens *out = w->out;
     struct sens_peak peak = {0};
@@ -383,19 +383,6 @@ static enum status first_scan(struct parts_job *w)
     return st;
 }
 
-static enum status second_scan(struct parts_job *w)
-{
-    struct sens_peak peak = {0};
-    for (size_t i = 0; i < w->n; i++)
-        for (size_t c = 0; c < w->blocks[i].plan->n_coords; c++)
-            mpz_set(w->blocks[i].state.t[c], w->blocks[i].t0[c]);
-    enum status st = scan(w, w->opt->second_beta, &peak);
-    if (st == OK)
-        sens_keep_scale(&peak, &w->out->second);
-    sens_peak_fini(&peak);
-    return st;
-}
-
 static void fini(struct parts_job *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -410,15 +397,13 @@ static void fini(struct parts_job *w)
     sens_drop(w->loss, w->n_tables);
 }
 
-/* Plans and T once; then a scan for each beta. */
 static enum status run(struct parts_job *w, const struct tree_part *parts,
                        size_t n, const struct sens_counter *counters)
 {
     TRY(plan_parts(w, parts, n));
     TRY(new_states(w));
     TRY(fill(w, counters));
-    TRY(first_scan(w));
-    return w->opt->second_beta ? second_scan(w) : OK;
+    return scan_parts(w);
 }
 
 enum status sens_compute_parts(struct arena *a, const struct tree_part *parts,

@@ -141,9 +141,11 @@ void source_close(struct source *src)
 {
     if (!src)
         return;
-    sqlite_close(src);
-    pg_close(src);
-    duckdb_close(src);
+    if (src->sqlite)
+        sqlite_close(src);
+    if (src->pg)
+        pg_close(src);
+    duckdb_close(src); /* and Parquet, which stands among files */
     for (size_t i = 0; i < src->tables.n; i++)
         if (src->tables.p[i].kept >= 0)
             close(src->tables.p[i].kept);

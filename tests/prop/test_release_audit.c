@@ -154,8 +154,8 @@ static void evaluate_instance(const struct universe *u, unsigned bits,
         evaluate_load(&p, &data, &err) != OK ||
         evaluate_open(&p, &data, p.counts->normal, &e, &err) != OK ||
         evaluate_counts(p.counts, &data, &e, &k, counts, &err) != OK ||
-        evaluate_smooth(p.counts, &e, c.smooth.beta, NULL, c.smooth.factor,
-                        &smooth, NULL, &err) != OK)
+        evaluate_smooth(p.counts, &e, c.smooth.beta, c.smooth.factor, &smooth,
+                        &err) != OK)
         fail_msg("%s %s", err.message, err.detail);
     assert_int_equal(c.kind, CHOICE_SMOOTH);
     out->n_groups = k.n_cols ? k.n : 1;

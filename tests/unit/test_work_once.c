@@ -1,6 +1,6 @@
 /*
  * Work is done once for all counts of a request: three counts over one file,
- * with noise measured on the data and an error estimate (two betas). The
+ * with noise measured on the data and an error estimate from its scale. The
  * functions whose work must not be repeated are counted by the linker's
  * --wrap, in memory that the processes of a release share; so are the calls of
  * open that name the file. Processes of a release carry on with the descriptor.
@@ -64,7 +64,7 @@ COUNTED(tab_core,
         (a, t, work, err))
 
 /* Plans and fillings of one process: T is filled by the plan made for it, and
- * neither is made again for the second beta. */
+ * neither is made again for the estimate of the error. */
 static int *calls_sens_state_fill, *plans_again;
 static struct {
     pid_t process;
@@ -170,7 +170,7 @@ static void test_release(void **state)
     assert_int_equal(*calls_source_load_for, 1);
     assert_int_equal(*calls_tab_core, 3); /* one for each count */
     assert_int_equal(*calls_sens_state_fill, 3);
-    assert_int_equal(*plans_again, 0); /* one plan for each, for both betas */
+    assert_int_equal(*plans_again, 0); /* one plan for each */
     assert_int_equal(*calls_bound_advise, 0);
     assert_int_equal(*calls_bound_explain, 0);
     forget();

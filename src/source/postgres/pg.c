@@ -82,8 +82,6 @@ enum status pg_failed(struct source *src, const char *what, const PGresult *res,
 
 void pg_close(struct source *src)
 {
-    if (!src->pg)
-        return;
     PQfinish(src->pg->conn);
     if (src->pg->password.n)
         mem_wipe((void *)(uintptr_t)src->pg->password.p, src->pg->password.n);
