@@ -129,8 +129,8 @@ static void test_engine(void **state)
     world_close(&w);
 }
 
-/* One triangle, of the ids that come last, behind paths without any: a look at
- * the first rows does not find it, and says so. */
+/* One triangle, of the ids that come first, before paths without any: a look
+ * that begins with the last ids does not find it, and says so. */
 static void test_late(void **state)
 {
     (void)state;
@@ -141,8 +141,8 @@ static void test_late(void **state)
         dst[i] = HALF + (i * 7 + i / HALF) % HALF;
     }
     for (int i = 0; i < 3; i++) {
-        src[EDGES + i] = 2 * HALF + i;
-        dst[EDGES + i] = 2 * HALF + (i + 1) % 3;
+        src[EDGES + i] = i - 3;
+        dst[EDGES + i] = (i + 1) % 3 - 3;
     }
     for (size_t n = EDGES; n <= EDGES + 3; n += 3) {
         const int64_t *edges[2] = {src, dst};

@@ -201,6 +201,34 @@ static u128 eval_fixed(struct walker *w, const struct walk_node *n,
     return total;
 }
 
+static bool is_root(const struct walk_node *n)
+{
+    for (uint32_t i = 0; i < n->n_parts; i++)
+        if (n->parts[i].depth)
+            return false;
+    return !n->n_checks;
+}
+
+/* A root from its last id on: domains are ordered by frequency, and whether
+ * there is a result shows soonest at what is common. */
+static u128 eval_back(struct walker *w, const struct walk_node *n,
+                      const struct trie *t)
+{
+    uint32_t cursor[MAX_ATOMS], v;
+    u128 total = 0;
+    for (uint32_t at = t->n; at > 0; at = t->off[v]) {
+        v = t->cols[0][at - 1];
+        if (w->ids++ >= w->most)
+            w->status = E_CANCELLED;
+        w->pos[n->var] = position(w, v);
+        if (narrow(w, n, v, cursor) && combine(w, n, &total))
+            break;
+        if (w->status != OK)
+            break;
+    }
+    return total;
+}
+
 static u128 eval(struct walker *w, const struct walk_node *n)
 {
     uint32_t cursor[MAX_ATOMS], lead = 0, size = UINT32_MAX;
@@ -223,6 +251,8 @@ static u128 eval(struct walker *w, const struct walk_node *n)
     const struct walk_part *p = &n->parts[lead];
     const struct trie *t = w->plan->slots[p->slot].trie;
     struct range r = w->at[p->slot][p->depth];
+    if (w->most == GLANCE && is_root(n))
+        return eval_back(w, n, t);
     if (n->n_checks) {
         struct range ids = allowed(w, n);
         r.lo = seek(t->cols[p->depth], r.lo, r.hi, ids.lo);
