@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-ROWS, CPU, JOINS = 1000000, 10, [8, 10, 12, 16, 29, 42]
+ROWS, CPU, JOINS = 1000000, 10, [8, 10, 12, 16, 29, 36, 42, 59, 60]
 site = os.path.join(os.environ["DPC_SOURCE"], "bench/entity/site.py")
 with tempfile.TemporaryDirectory(prefix="dpc-site-") as folder:
     subprocess.run([sys.executable, site, "make", folder, str(ROWS)], check=True)
