@@ -288,12 +288,13 @@ static void serve_once(struct listener *l, struct pollfd *p)
 {
     size_t n = 0;
     p[n++] = (struct pollfd){.fd = l->control.fd, .events = POLLIN};
+    bool signs_in = l->has_auth && !l->auth.closed; /* else they wait */
     p[n++] =
-        (struct pollfd){.fd = l->has_auth && !l->auth.closed ? l->auth.fd : -1,
-                        .events = POLLIN};
+        (struct pollfd){.fd = signs_in ? l->auth.fd : -1, .events = POLLIN};
     for (size_t i = 0; i < l->n_sockets; i++)
-        p[n++] = (struct pollfd){.fd = l->draining ? -1 : l->sockets[i],
-                                 .events = POLLIN};
+        p[n++] =
+            (struct pollfd){.fd = l->draining || !signs_in ? -1 : l->sockets[i],
+                            .events = POLLIN};
     int got = poll(p, (nfds_t)n, 200);
     reap(l);
     if (l->draining && !l->n_guests)

@@ -169,6 +169,15 @@ def locked(s):
     p = s.run("budget", "unlock", "--ledger", s.path("state/hospital.ledger"))
     check(p.returncode == 0, "the owner unlocks", p)
     check(ask(s, "bob", "select count(*) from pat where id < 19").rows, "then it answers again")
+    engine = named(s, "dpcount-engine")[0]
+    os.kill(engine, signal.SIGSTOP)
+    a = Asked(s, "ann", "select count(*) from pat where id < 35")
+    time.sleep(PACE / 2)
+    os.kill(engine, signal.SIGKILL)
+    at(a.end(), 2 * PACE, "who has the rows is killed: it ends at the moment")
+    check(a.code == "55000", "and is a lock", a.code, a.text)
+    s.run("budget", "unlock", "--ledger", s.path("state/hospital.ledger"))
+    check(ask(s, "bob", "select count(*) from pat where id < 36").rows, "another one has the rows then")
 
 
 def locked_in_flight():
@@ -196,7 +205,7 @@ def main():
     if len(os.sched_getaffinity(0)) < 2:
         print("skipped: a seat needs a processor of its own")
         return 77
-    with Service({"ann": "epsilon: 9", "bob": "epsilon: 8"}, dataset=f"    pace: {PACE} s\n    misses: 1\n") as s:
+    with Service({"ann": "epsilon: 10", "bob": "epsilon: 9"}, dataset=f"    pace: {PACE} s\n    misses: 1\n") as s:
         ask(s, "ann", "select count(*) from pat where id < 9")  # loads
         on_time(s)
         processors_apart(s)
