@@ -35,6 +35,8 @@ struct column {
     bool is_enum;   /* ordered by its declaration, not as its texts */
     bool is_padded; /* PostgreSQL's char(n), read without its padding */
     bool is_varchar; /* PostgreSQL's varchar, which becomes char(n) there */
+    bool by_class;   /* its source keeps 1, '1' and '01' apart in it, which are
+                        one   value here as long as nobody gives it a type */
     bool text_only;  /* read as text, but equal by rules of its own (inet) */
     bool guessed;    /* its name stands in a file's first line and nowhere else:
                         PRIVACY: without a header line that is a row */

@@ -94,7 +94,7 @@ static void put_column(struct sb *b, const struct column *c)
     const bool flags[] = {c->not_null,   c->is_enum,   c->is_padded,
                           c->is_varchar, c->text_only, c->guessed,
                           c->own_domain, c->leads,     c->form.comma,
-                          c->retypes,    c->has_scale};
+                          c->retypes,    c->has_scale, c->by_class};
     bytes_put_str(b, c->name);
     bytes_put_str(b, c->comment);
     bytes_put_str(b, c->form.format);
@@ -275,7 +275,7 @@ static void take_column(struct bytes *b, struct column *c)
     bool *const flags[] = {&c->not_null,   &c->is_enum,   &c->is_padded,
                            &c->is_varchar, &c->text_only, &c->guessed,
                            &c->own_domain, &c->leads,     &c->form.comma,
-                           &c->retypes,    &c->has_scale};
+                           &c->retypes,    &c->has_scale, &c->by_class};
     c->name = bytes_str(b);
     c->comment = bytes_str(b);
     c->form.format = bytes_str(b);

@@ -58,6 +58,7 @@ static enum status match_columns(struct source *src, struct src_table *t,
         col->is_varchar = t->cols[i].is_varchar;
         if (t->cols[i].chars)
             col->chars = t->cols[i].chars;
+        col->by_class = t->cols[i].by_class;
         col->text_only = t->cols[i].text_only;
     }
     for (size_t c = 0; c < st->n_cols; c++)
@@ -89,6 +90,7 @@ static enum status take_columns(struct source *src, struct src_table *t,
         c->has_scale |= t->cols[i].has_scale;
         c->is_varchar = t->cols[i].is_varchar;
         c->chars = t->cols[i].chars;
+        c->by_class = t->cols[i].by_class;
         c->text_only = t->cols[i].text_only;
         c->guessed = t->has_header && !(t->form && t->form->header == 1);
         t->to[i] = (uint32_t)i;

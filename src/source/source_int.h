@@ -22,6 +22,7 @@ struct src_column {
     bool is_padded;    /* PostgreSQL: char(n) */
     bool is_varchar;   /* PostgreSQL: varchar */
     bool text_only;    /* PostgreSQL: equal by rules of its own */
+    bool by_class;     /* SQLite: 1, '1' and '01' are different in it */
     bool is_row_id;    /* SQLite: INTEGER PRIMARY KEY */
     bool own_text;     /* a function of the database's users makes its text */
     bool as_timestamp; /* DuckDB: seconds or milliseconds */

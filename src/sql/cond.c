@@ -321,7 +321,7 @@ static enum status null_test(struct lower *l, struct scope *sc,
     struct expr *x;
     if (is_not == negate || !node_as(get(e, "arg"), "ColumnRef"))
         return generic(l, sc, node, negate);
-    TRY(lower_scalar(l, sc, get(e, "arg"), &x));
+    TRY(lower_cell(l, sc, get(e, "arg"), &x));
     TRY(tree_tag(l->arena, &l->t, l->err));
     /* of a row outside a subquery it is demanded inside only */
     if (x->op != X_VAR || l->t.atom_node.p[l->var_atom.p[x->var]] != l->t.at)

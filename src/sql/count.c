@@ -152,7 +152,7 @@ static enum status count_value(struct lower *l, struct scope *sc,
     struct expr *e;
     if (node_as(arg, "RowExpr")) /* a row is not NULL, whatever it holds */
         return OK;
-    TRY(lower_scalar(l, sc, arg, &e));
+    TRY(lower_cell(l, sc, arg, &e));
     enum status st = sql_require_value(l, e, node_location(arg));
     if (st == E_UNSUPPORTED)
         return sql_refuse(l->err, NO_EXPR_ACROSS, node_location(arg));

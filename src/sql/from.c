@@ -30,6 +30,27 @@ enum status sql_column_var(struct lower *l, uint32_t atom, uint32_t col,
     return OK;
 }
 
+/* PRIVACY: whether there is such a text is for no message to tell, so the
+ * column is refused. */
+static enum status check_class(struct lower *l, const struct rcol *c)
+{
+    const struct atom *a = &l->b.atoms.p[c->atom];
+    const struct table *t = &l->schema->tables.p[a->table];
+    const struct column *col = c->col < t->n_cols ? &t->cols[c->col] : NULL;
+    if (!col || col->type != T_UNKNOWN || !col->by_class || l->only_null)
+        return OK;
+    err_set(l->err, E_TYPE, "the type of column \"%.*s\" is not declared",
+            PSTR(col->name));
+    err_at(l->err, l->position);
+    err_detail(l->err, "SQLite keeps the number 1 and the texts '1' and '01' "
+                       "apart in it, or not, by what they are compared with.");
+    err_hint(l->err,
+             "The owner says what it holds in the policy, as in columns: "
+             "{%.*s: text} or {%.*s: integer}, or with --schema.",
+             PSTR(col->name), PSTR(col->name));
+    return E_TYPE;
+}
+
 enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
 {
     uint32_t v = 0;
@@ -42,6 +63,7 @@ enum status rcol_expr(struct lower *l, const struct rcol *c, struct expr **out)
         *out = (struct expr *)(uintptr_t)c->e; /* never changed once made */
         return OK;
     }
+    TRY(check_class(l, c));
     TRY(sql_column_var(l, c->atom, c->col, &v));
     *out = expr_var(l->arena, v, l->b.vars.p[v].type);
     return *out ? OK : err_nomem(l->err);
@@ -251,6 +273,7 @@ enum status resolve_column(struct lower *l, struct scope *sc,
 {
     const struct rcol *c = NULL;
     TRY(find_column(l, sc, colref, true, &c));
+    l->position = get_location(colref);
     return rcol_expr(l, c, out);
 }
 

@@ -400,12 +400,22 @@ static enum status lower_bool_expr(struct lower *l, struct scope *sc,
                 parts, out);
 }
 
+enum status lower_cell(struct lower *l, struct scope *sc, const json_t *node,
+                       struct expr **out)
+{
+    bool was = l->only_null;
+    l->only_null = node_as(node, "ColumnRef") != NULL;
+    enum status s = lower_scalar(l, sc, node, out);
+    l->only_null = was;
+    return s;
+}
+
 static enum status lower_null_test(struct lower *l, struct scope *sc,
                                    const json_t *e, struct expr **out)
 {
     if (node_as(get(e, "arg"), "RowExpr"))
         return sql_refuse(l->err, NO_EXPRESSION, get_location(e));
-    TRY(lower_scalar(l, sc, get(e, "arg"), out));
+    TRY(lower_cell(l, sc, get(e, "arg"), out));
     TRY(make1(l, X_ISNULL, *out, out));
     if (strcmp(get_text(e, "nulltesttype"), "IS_NOT_NULL") == 0)
         return make1(l, X_NOT, *out, out);

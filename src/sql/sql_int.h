@@ -139,8 +139,10 @@ struct lower {
     uint64_t n_nodes; /* of predicates and computed variables so far */
     uint64_t *work;   /* of the whole statement, see lower_work */
     bool after;       /* over released numbers: no variable is a column */
-    bool sole;        /* what is lowered next is all of the outermost FROM */
-    bool direct;      /* it is all of a child */
+    bool
+        only_null; /* of what is lowered next only whether it is NULL matters */
+    bool sole;     /* what is lowered next is all of the outermost FROM */
+    bool direct;   /* it is all of a child */
     struct sql_group *group; /* the last one whose numbers may be asked for */
     struct sql_common *common;
 };
@@ -432,6 +434,9 @@ enum status give_type(struct lower *l, struct expr **e, enum type t,
 bool is_padded(const struct lower *l, const struct expr *e);
 /* Equal by rules of its own: not to be compared, only its text. */
 bool is_text_only(const struct lower *l, const struct expr *e);
+/* A column of which only whether it is NULL matters: it needs no type. */
+enum status lower_cell(struct lower *l, struct scope *sc, const json_t *node,
+                       struct expr **out);
 /* E_TYPE if a column that nobody gave a type is the value: only its equality
  * with others means what was meant. Rules order such cells, numbers first. */
 enum status sql_need_type(struct lower *l, const struct expr *e,

@@ -70,14 +70,15 @@ enum flag {
     F_ENUM = 4,
     F_PADDED = 8,
     F_VARCHAR = 16,
-    F_TEXT_ONLY = 32
+    F_TEXT_ONLY = 32,
+    F_BY_CLASS = 64
 };
 
 static int flags_of(const struct column *c)
 {
     return (c->not_null ? F_NOT_NULL : 0) | (c->is_enum ? F_ENUM : 0) |
            (c->is_padded ? F_PADDED : 0) | (c->is_varchar ? F_VARCHAR : 0) |
-           (c->text_only ? F_TEXT_ONLY : 0);
+           (c->text_only ? F_TEXT_ONLY : 0) | (c->by_class ? F_BY_CLASS : 0);
 }
 
 /* One row of literals into a table of the catalogue. */
@@ -416,6 +417,7 @@ static enum status take_column(struct source *src, sqlite3_stmt *st,
     c->is_padded = flags & F_PADDED;
     c->is_varchar = flags & F_VARCHAR;
     c->text_only = flags & F_TEXT_ONLY;
+    c->by_class = flags & F_BY_CLASS;
     return c->name.p && c->stored.p ? OK : err_nomem(err);
 }
 

@@ -89,6 +89,14 @@ static enum type type_of(const char *decl)
     return T_UNKNOWN;
 }
 
+/* Does SQLite keep texts that look like numbers as texts, and compare them with
+ * no number? Where it knows no type by the name, it makes numbers of them. */
+static bool is_by_class(const char *decl)
+{
+    return !decl || !*decl || has_word(decl, "BLOB") ||
+           strcasecmp(decl, "ANY") == 0;
+}
+
 /* A NULL is empty; no pointer: memory is out. */
 static struct str column_str(struct arena *a, sqlite3_stmt *st, int i)
 {
@@ -140,7 +148,8 @@ static enum status read_column(struct source *src, sqlite3_stmt *st,
     struct str decl = column_str(&src->arena, st, 2);
     int key = sqlite3_column_int(st, 5);
     struct src_column c = {.name = column_str(&src->arena, st, 1),
-                           .type = type_of(decl.p)};
+                           .type = type_of(decl.p),
+                           .by_class = is_by_class(decl.p)};
     /* SQLite lets a PRIMARY KEY be NULL unless it is the row id; the loader
      * refuses a NULL there. */
     if (c.type == T_DEC)
