@@ -407,13 +407,21 @@
 
   function historyRow(e, all) {
     const again = () => { Object.assign(state, { sql: e.sql || e.query || '', epsilon: String(e.epsilon) }); location.hash = '#/ask'; };
-    return h('tr', null, h('td', { class: 'small' }, when(e.held_at)), all && h('td', null, e.analyst), h('td', { class: 'sql' }, e.sql || e.query || ''),
-      h('td', { class: 'n' }, short(e.epsilon)), h('td', null, e.state),
-      !all && h('td', null, h('button', { type: 'button', class: 'quiet', onclick: again, 'aria-label': 'Open this question again' }, 'Open')));
+    const cell = (c, ...x) => h('td', { role: 'cell', class: c }, ...x); /* roles, for a phone shows rows as blocks */
+    return h('tr', { role: 'row' }, cell('small', when(e.held_at)), all && cell('', e.analyst), cell('sql', e.sql || e.query || ''),
+      cell('n', short(e.epsilon)), cell('', e.state),
+      !all && cell('', h('button', { type: 'button', class: 'quiet', onclick: again, 'aria-label': 'Open this question again' }, 'Open')));
+  }
+
+  /* Questions, one in each row. */
+  function log(heads, body, caption, last) {
+    return h('table', { class: 'log', role: 'table' }, caption && h('caption', null, caption),
+      h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads.map((x) => h('th', { scope: 'col', role: 'columnheader', class: x === 'Epsilon' ? 'n' : '' }, x)),
+        last && h('td', { role: 'cell' }))), body);
   }
 
   async function historyPage() {
-    const body = h('tbody', { id: 'history' }), more = h('button', { type: 'button', class: 'quiet' }, 'Earlier');
+    const body = h('tbody', { id: 'history', role: 'rowgroup' }), more = h('button', { type: 'button', class: 'quiet' }, 'Earlier');
     let before = '';
     async function load() {
       const r = await api(ds('history?limit=50' + (before && '&before=' + encodeURIComponent(before))));
@@ -424,9 +432,8 @@
     more.addEventListener('click', () => load().catch((e) => body.after(alertBox(e))));
     await load();
     return [title('History'), h('section', { class: 'card' },
-      body.children.length ? h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Questions' }, h('table', null,
-        h('caption', null, 'Your questions that were charged, the last first. Opening one and asking again is free.'),
-        h('thead', null, h('tr', null, ['When (UTC)', 'Question', 'Epsilon', 'State'].map((x) => h('th', { scope: 'col', class: x === 'Epsilon' ? 'n' : '' }, x)), h('td', null))), body))
+      body.children.length ? h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Questions' },
+        log(['When (UTC)', 'Question', 'Epsilon', 'State'], body, 'Your questions that were charged, the last first. Opening one and asking again is free.', true))
         : h('p', null, 'Nothing was charged yet.'), more)];
   }
 
@@ -448,9 +455,8 @@
             h('thead', null, h('tr', null, ['Name', 'May spend', 'Spent', 'Left', 'Used'].map((x, i) => h('th', { scope: 'col', class: i && i < 4 ? 'n' : '' }, x)))),
             h('tbody', null, d.analysts.map((a) => h('tr', null, h('td', null, a.name), h('td', { class: 'n' }, short(a.epsilon)), h('td', { class: 'n' }, short(a.spent)),
               h('td', { class: 'n' }, short(a.remaining)), h('td', null, meter(num(a.spent) / num(a.epsilon), `${a.name} has used ${Math.round(100 * num(a.spent) / num(a.epsilon) || 0)} percent`))))))),
-          h('details', null, h('summary', null, 'Questions of all'), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Questions of all analysts' }, h('table', null,
-            h('thead', null, h('tr', null, ['When (UTC)', 'Who', 'Question', 'Epsilon', 'State'].map((x) => h('th', { scope: 'col', class: x === 'Epsilon' ? 'n' : '' }, x)))),
-            h('tbody', null, (d.history || []).slice(-200).reverse().map((e) => historyRow(e, true)))))),
+          h('details', null, h('summary', null, 'Questions of all'), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Questions of all analysts' },
+            log(['When (UTC)', 'Who', 'Question', 'Epsilon', 'State'], h('tbody', { role: 'rowgroup' }, (d.history || []).slice(-200).reverse().map((e) => historyRow(e, true)))))),
           d.policy && h('details', null, h('summary', null, 'Policy'), h('pre', { tabindex: 0 }, d.policy))]);
       }),
       h('p', { class: 'soft' }, 'This page changes nothing. Grants, unlocking and reloading are commands on the host.')];
