@@ -134,6 +134,8 @@ async function analyst(context, tag) {
   await go(page, 'history');
   check((await text(page, '#history')).includes(`id < ${most}`), 'the history has the question');
   await look(page, tag, 'history');
+  const fits = await page.evaluate(() => [...document.querySelectorAll('.scroll')].every((e) => e.scrollWidth <= e.clientWidth + 1));
+  check(fits, `${tag}: the history is as wide as the page`);
   check(!(await page.evaluate(() => window.hurt)), 'names do no harm anywhere');
   check(errors.length === 0, tag + ': errors in the page', errors);
   await tabTo(page, 'logout');
