@@ -87,6 +87,9 @@ static enum status read_wish(struct prepared *p, struct err *err)
     enum status s = rat_read(v, "error", q, err);
     p->wish.value = s == OK ? mpq_get_d(q) : 0; /* display */
     mpq_clear(q);
+    if (s != OK)
+        err_hint(err, "Write a number such as 10, or a part of the count such "
+                      "as 5%%.");
     TRY(s);
     if (p->wish.value <= 0)
         return err_set(err, E_VALUE, "error must be greater than zero");

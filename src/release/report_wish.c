@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+enum { COLUMN = 38 }; /* where prices begin */
 static const double sizes[] = {100, 1000, 10000, 100000, 1000000};
 
 static bool price_for(struct prepared *p, const struct priced *c, double size,
@@ -21,14 +22,20 @@ static bool price_for(struct prepared *p, const struct priced *c, double size,
 static void list_prices(struct json *j, struct sb *b, struct prepared *p,
                         const struct priced *c)
 {
-    sb_printf(b, "for an error of %g %% (95 %% of answers):\n", p->wish.value);
+    sb_printf(b,
+              "for an error of %g %% (95 %% of answers); above of a count of "
+              "1,000:\n",
+              p->wish.value);
     json_begin(j, '[');
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct str price;
         if (!price_for(p, c, sizes[i], &price))
             continue;
-        sb_printf(b, "            of a count of %-8.0f  epsilon %.*s\n",
-                  sizes[i], PSTR(price));
+        size_t begins = b->n;
+        sb_cstr(b, "            of a count of ");
+        text_number(b, sizes[i], 0);
+        sb_printf(b, "%*sepsilon %.*s\n", (int)(begins + COLUMN - b->n), "",
+                  PSTR(price));
         json_begin(j, '{');
         json_key(j, "count");
         json_double(j, sizes[i]);

@@ -293,12 +293,16 @@ static void report_column(const struct column *c, const struct table *t,
     json_u128(j, odd->first);
     json_end(j, '}');
     if (odd->n_converted)
-        sb_printf(text, "%.*s.%.*s: %zu cells are not %s and count as NULL",
-                  PSTR(t->name), PSTR(c->name), odd->n_converted,
-                  type_name(c->type));
+        sb_printf(
+            text,
+            odd->n_converted == 1
+                ? "%.*s.%.*s: %zu cell is not of type %s and counts as NULL"
+                : "%.*s.%.*s: %zu cells are not of type %s and count as NULL",
+            PSTR(t->name), PSTR(c->name), odd->n_converted, type_name(c->type));
     else
-        sb_printf(text, "%.*s.%.*s: %zu NULLs in a NOT NULL column",
-                  PSTR(t->name), PSTR(c->name), odd->n_missing);
+        sb_printf(text, "%.*s.%.*s: %zu NULL%s in a NOT NULL column",
+                  PSTR(t->name), PSTR(c->name), odd->n_missing,
+                  odd->n_missing == 1 ? "" : "s");
     sb_printf(text, " (row %zu is the first)\n", odd->first);
 }
 
@@ -347,13 +351,16 @@ static enum status check(struct prepared *p, struct evaluated *e,
     json_end(&j, ']');
     report_cells(p, e->store, &j, &out->text);
     json_end(&j, '}');
-    if (!v.list.n)
+    if (!v.list.n && v.n_checked > 1)
         sb_printf(&out->text, "all %llu declared constraints hold\n",
                   (unsigned long long)v.n_checked);
-    return v.list.n
-               ? err_set(err, E_CONSTRAINT,
-                         "the data break %zu declared constraints", v.list.n)
-               : OK;
+    else if (!v.list.n)
+        sb_cstr(&out->text, v.n_checked ? "the declared constraint holds\n"
+                                        : "no constraints are declared\n");
+    return v.list.n ? err_set(err, E_CONSTRAINT,
+                              "the data break %zu declared constraint%s",
+                              v.list.n, v.list.n == 1 ? "" : "s")
+                    : OK;
 }
 
 enum status ask_check(struct session *s, struct str query, struct result *out,

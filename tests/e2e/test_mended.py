@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What version 0.1.0 got wrong without harm to the guarantee, one by one: crashes, bounds that were false, wrong counts, hints
-that mislead. Each is asked of the program from outside. Elsewhere: how often progress is called (unit/test_progress.c), pages
+that mislead. Each is asked of the program from outside. Elsewhere: witnesses that the schema does not admit
+(test_witness_admitted.py), equality in columns without a type (test_untyped_sqlite.py), how often progress is called (unit/test_progress.c), pages
 that drift (test_readme.py, test_texts.py), data that hung on the compiler (test_bench_data.sh)."""
 import os
 import sqlite3
@@ -97,6 +98,10 @@ def files_as_they_are():
         f.write(b"PAR1\x15\x04\x15\x10PAR1")
     status, a = ask("count", "--format", "json", "--table", "one(a)=one.csv", "SELECT COUNT(*) FROM one")
     check("binary files", status == 5 and "Parquet" in str(a), str(a))
+    with open("one.csv", "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    status, a = ask("count", "--format", "json", "--table", "one(a)=one.csv", "SELECT COUNT(*) FROM one")
+    check("pictures", status == 5 and "PNG" in str(a), str(a))
     write("bar.txt", "id|v\n1|\\N\n2|NULL\n3|x\n")
     write("bar.yaml", "tables: {bar: {columns: {id: integer, v: text}, delimiter: '|', header: yes, nulls: ['\\N', 'NULL']}}\n")
     status, a = ask("count", "--format", "json", "--table", "bar=bar.txt", "--policy", "bar.yaml", "SELECT COUNT(v) FROM bar")
@@ -112,6 +117,8 @@ def hints():
     status, a = ask("quote", "--format", "json", "--schema", "h.sql", "--epsilon", "1", "SELECT a, COUNT(*) FROM h GROUP BY a")
     check("a delta is missing", status == 3 and "delta" in str(a) and "smaller epsilon" not in str(a), str(a))
     status, a = ask("quote", "--format", "json", "--schema", "h.sql", "--epsilon", "1", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 5) COUNT(*) FROM h")
+    status, b = ask("quote", "--format", "json", "--schema", "h.sql", "--error", "5x", "SELECT COUNT(*) FROM h")
+    check("what an error is", status == 2 and "5%" in b["error"]["hint"], str(b))
     check("two prices", status == 2 and "epsilon is 5" in str(a), str(a))
 
 

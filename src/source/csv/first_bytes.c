@@ -41,6 +41,13 @@ static const struct {
     {"\xfd"
      "7zXZ",
      6, 0, false, "compressed by xz", "Unpack it with unxz."},
+    {"7z\xbc\xaf\x27\x1c", 6, 0, false, "a 7z archive", "Unpack it."},
+    {"\x89PNG\r\n\x1a\n", 8, 0, false, "a PNG picture",
+     "Write its table as CSV."},
+    {"\xff\xd8\xff", 3, 0, false, "a JPEG picture", "Write its table as CSV."},
+    {"\x7f"
+     "ELF",
+     4, 0, false, "a program", "Name the file that has the table."},
     {"BZh", 3, 0, true, "compressed by bzip2", "Unpack it with bunzip2."},
     {"\xff\xfe", 2, 0, false, "text in UTF-16",
      "Write it in UTF-8, as with iconv -f UTF-16 -t UTF-8."},
