@@ -204,9 +204,12 @@ enum type expr_op_type(enum expr_op op, struct expr *const *args, uint32_t n)
         return number_type(args[0]->type, args[1]->type);
     case X_NULLIF:
         return args[0]->type;
+    case X_ROUND: /* to so many digits: a decimal, of an integer too */
+        if (n > 1 && args[0]->type == T_INT)
+            return T_DEC;
+        return number_type(args[0]->type, args[0]->type);
     case X_NEG:
     case X_ABS:
-    case X_ROUND:
     case X_FLOOR:
     case X_CEIL:
         return number_type(args[0]->type, args[0]->type);

@@ -90,7 +90,7 @@ enum expr_op {
     X_TO_TIMESTAMP, /* date to timestamp at midnight */
     X_TO_TEXT,      /* of an integer, boolean, UUID or text */
     X_POSITION,     /* text, part: from 1, 0 when absent */
-    X_RATIO,        /* exact quotient to RATIO_PLACES; by 0, and of numbers with
+    X_RATIO,        /* quotient to expr_ratio_places; by 0, and of numbers with
                      * more than RATIO_MAX_DIGITS digits: NULL */
     X_SHIFT,        /* date or timestamp, then months, days, microseconds */
     X_YEARS,        /* whole years to the first from the second */
@@ -108,6 +108,7 @@ struct expr {
     struct expr **args;
     struct value val; /* X_CONST */
     uint32_t var;     /* X_VAR */
+    uint32_t places;  /* X_CONST: digits behind the point as it was written */
 };
 
 const char *expr_op_name(enum expr_op op); /* "or", "like", ... */
@@ -135,6 +136,10 @@ vset expr_vars(const struct expr *e);
 /* Is it a result of arithmetic (of rounding too, not of division)? */
 bool expr_is_computed(const struct expr *e);
 bool expr_equal(const struct expr *a, const struct expr *b);
+/* Digits behind the point of the quotient: RATIO_PLACES, and more where it is
+ * below 1. */
+size_t expr_ratio_places(struct arena *a, const struct value *x,
+                         const struct value *y);
 /* A copy with variable v replaced by to[v] (a variable) or, where consts[v]
  * is not NULL, by that constant. NULL when memory is out. */
 struct expr *expr_map(struct arena *a, const struct expr *e, const uint32_t *to,

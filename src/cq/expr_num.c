@@ -468,6 +468,45 @@ static bool is_zero(const struct digits *x)
     return true;
 }
 
+/* The first group of four digits that is not 0, and how many groups stand
+ * between it and the point; of 0 it is the one before the point. */
+static int64_t first_group(const struct digits *x, int64_t *weight)
+{
+    size_t i = 0;
+    while (i < x->n && !x->d[i])
+        i++;
+    int64_t before = (int64_t)x->n - (int64_t)x->scale - (int64_t)i;
+    int64_t group = 0;
+    *weight = 0;
+    if (i == x->n)
+        return 0;
+    *weight = (before > 0 ? before - 1 : before - 4) / 4;
+    for (int64_t k = before - 4 * *weight; k > 0; k--, i++)
+        group = 10 * group + (i < x->n ? x->d[i] : 0);
+    return group;
+}
+
+/* Digits behind the point, as PostgreSQL chooses them from the first groups,
+ * but never fewer than RATIO_PLACES. */
+static size_t ratio_places(const struct digits *x, const struct digits *y)
+{
+    int64_t p, q;
+    int64_t f = first_group(x, &p), g = first_group(y, &q);
+    int64_t weight = p - q - (f <= g);
+    return RATIO_PLACES + (weight < 0 ? 4 * (size_t)-weight : 0);
+}
+
+size_t expr_ratio_places(struct arena *a, const struct value *x,
+                         const struct value *y)
+{
+    struct digits dx, dy;
+    return expr_num_is(x) && expr_num_is(y) && x->type != T_REAL &&
+                   y->type != T_REAL && read_digits(a, x, &dx) &&
+                   read_digits(a, y, &dy)
+               ? ratio_places(&dx, &dy)
+               : RATIO_PLACES;
+}
+
 /* One digit more than is kept is computed, and rounded away: the integer part
  * rounded by its last digit is the quotient rounded, halves away from zero. */
 bool expr_num_ratio(struct arena *a, const struct value *l,
@@ -483,7 +522,8 @@ bool expr_num_ratio(struct arena *a, const struct value *l,
         return false;
     if (is_zero(&y) || x.n > RATIO_MAX_DIGITS || y.n > RATIO_MAX_DIGITS)
         return true;
-    if (!shift_digits(a, &x, RATIO_PLACES + 1 + y.scale, &wx) ||
+    size_t places = ratio_places(&x, &y);
+    if (!shift_digits(a, &x, places + 1 + y.scale, &wx) ||
         !shift_digits(a, &y, x.scale, &wy))
         return false;
     uint8_t *rest = NEWS(a, uint8_t, wy.n + 2);
@@ -491,7 +531,7 @@ bool expr_num_ratio(struct arena *a, const struct value *l,
         return false;
     divide_digits(&wx, &wy, rest);
     wx.neg = x.neg != y.neg;
-    wx.scale = RATIO_PLACES + 1;
+    wx.scale = places + 1;
     return write_digits(a, &wx, &v) &&
-           (v.is_null || expr_num_round(a, &v, RATIO_PLACES, out));
+           (v.is_null || expr_num_round(a, &v, (int64_t)places, out));
 }

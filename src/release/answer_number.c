@@ -49,9 +49,6 @@ struct str answer_units(struct arena *a, u128 v, bool is_signed)
     return b.failed ? (struct str){0} : sb_view(&b);
 }
 
-/* Digits behind those of the values. */
-enum { AVERAGE_DIGITS = 6 };
-
 static void set_i64(mpz_t z, int64_t v)
 {
     mpz_set_ui(z, (unsigned long)(v < 0 ? -(uint64_t)v : (uint64_t)v));
@@ -59,34 +56,32 @@ static void set_i64(mpz_t z, int64_t v)
         mpz_neg(z, z);
 }
 
-/* ((lo + hi) n + s) / (2 n), within [lo, hi]; the middle if n < 1. With
- * entities (2 lo n + 2 s) / (2 n); lo if n < 1. In units of AVERAGE_DIGITS more
- * digits.
- */
-static void average_units(const struct sql_average *v, mpz_t s, mpz_t n,
-                          mpz_t out)
+/* The average is out / under, in units of the values: ((lo + hi) n + s) / (2 n)
+ * within [lo, hi], the middle if n < 1. With entities (2 lo n + 2 s) / (2 n);
+ * lo if n < 1. */
+static void average_ratio(const struct sql_average *v, const mpz_t s,
+                          const mpz_t n, mpz_t out, mpz_t under)
 {
-    mpz_t lo, hi, more;
-    mpz_inits(lo, hi, more, NULL);
+    mpz_t lo, hi;
+    mpz_inits(lo, hi, NULL);
     set_i64(lo, v->lo);
     set_i64(hi, v->hi);
-    mpz_ui_pow_ui(more, 10, AVERAGE_DIGITS);
-    mpz_mul(lo, lo, more);
-    mpz_mul(hi, hi, more);
+    bool any = mpz_sgn(n) > 0;
+    mpz_set_ui(under, 2);
+    if (any)
+        mpz_mul(under, under, n);
     mpz_add(out, lo, v->low ? lo : hi);
-    if (mpz_sgn(n) > 0) {
-        mpz_mul(s, s, more);
-        mpz_mul_ui(s, s, v->low ? 2 : 1);
+    if (any) {
         mpz_mul(out, out, n);
-        mpz_add(out, out, s);
-        mpz_fdiv_q(out, out, n);
+        mpz_addmul_ui(out, s, v->low ? 2 : 1);
     }
-    mpz_fdiv_q_2exp(out, out, 1);
+    mpz_mul(lo, lo, under);
+    mpz_mul(hi, hi, under);
     if (mpz_cmp(out, lo) < 0)
         mpz_set(out, lo);
     if (mpz_cmp(out, hi) > 0)
         mpz_set(out, hi);
-    mpz_clears(lo, hi, more, NULL);
+    mpz_clears(lo, hi, NULL);
 }
 
 /* A decimal integer of any size. */
@@ -96,19 +91,41 @@ static bool read_mpz(struct arena *a, struct str text, mpz_t out)
     return copy && mpz_set_str(out, copy, 10) == 0;
 }
 
+/* The quotient of whole numbers of 10^-scale by one number. */
+static struct str quotient(struct arena *a, mpz_srcptr x, uint32_t scale,
+                           mpz_srcptr y)
+{
+    struct value v[2];
+    struct err err;
+    struct str above = mpz_text(a, x), under = mpz_text(a, y);
+    if (!above.p || !under.p)
+        return (struct str){0};
+    above = answer_decimal(a, above, scale);
+    if (!above.p || !value_parse_number(a, above, &v[0]) ||
+        !value_parse_number(a, under, &v[1]))
+        return (struct str){0};
+    struct expr *side[2] = {expr_const(a, v[0]), expr_const(a, v[1])};
+    struct expr *ratio =
+        side[0] && side[1] ? expr_new(a, X_RATIO, 2, side) : NULL;
+    struct sb b;
+    sb_init(&b, a);
+    if (!ratio || expr_eval(a, ratio, NULL, &v[0], &err) != OK)
+        return (struct str){0};
+    value_plain(&b, &v[0]);
+    return b.failed ? (struct str){0} : sb_view(&b);
+}
+
 struct str answer_average(struct arena *a, const struct sql_average *v,
                           struct str sum, struct str n)
 {
-    mpz_t s, count, out;
+    mpz_t s, count, out, under;
     struct str text = {0};
-    mpz_inits(s, count, out, NULL);
+    mpz_inits(s, count, out, under, NULL);
     if (read_mpz(a, sum, s) && read_mpz(a, n, count)) {
-        average_units(v, s, count, out);
-        struct str digits = mpz_text(a, out);
-        if (digits.p)
-            text = answer_decimal(a, digits, v->scale + AVERAGE_DIGITS);
+        average_ratio(v, s, count, out, under);
+        text = quotient(a, out, v->scale, under);
     }
-    mpz_clears(s, count, out, NULL);
+    mpz_clears(s, count, out, under, NULL);
     return text;
 }
 

@@ -211,7 +211,7 @@ static enum status moved(const struct maker *m, const struct expr *e,
     struct value was = vars[var], v;
     double x = as_double(&was) + by;
     char buf[400];
-    snprintf(buf, sizeof buf, "%.*f", was.type == T_DEC ? 12 : 0, x);
+    snprintf(buf, sizeof buf, "%.*f", was.type == T_DEC ? 20 : 0, x);
     enum status st = OK;
     if (!value_parse_number(m->arena, str_of(buf), &vars[var]))
         *out = NAN;
@@ -266,19 +266,36 @@ static enum status cell_error(const struct maker *m, const struct expr *e,
     return OK;
 }
 
+static uint32_t *var_places(const struct maker *m)
+{
+    uint32_t *out = NEWS(m->arena, uint32_t, m->n_vars + 1);
+    for (size_t i = 0; out && i < m->n_counts; i++)
+        out[m->n_keys + i] =
+            m->counts[i].average ? PLACES_OF_RATIO : m->counts[i].scale;
+    return out;
+}
+
 static enum status fill(const struct maker *m, const struct raw_row *rows,
                         struct answer_table *t)
 {
     size_t n = t->n_cols;
+    uint32_t *places = var_places(m);
+    t->computed = NEWS(m->arena, bool, n + 1);
     t->cells = NEWS(m->arena, struct value, t->n_rows * n + 1);
     t->errors = NEWS(m->arena, double, t->n_rows *n + 1);
-    if (!t->cells || !t->errors)
+    if (!t->cells || !t->errors || !places || !t->computed)
         return err_nomem(m->err);
+    for (size_t c = 0; c < n; c++) {
+        const struct expr *e = m->after->columns[c].e;
+        t->computed[c] = e->op != X_VAR || places[e->var] == PLACES_OF_RATIO;
+    }
     for (size_t i = 0; i < t->n_rows; i++)
         for (size_t c = 0; c < n; c++) {
             const struct expr *e = m->after->columns[c].e;
             TRY(expr_eval(m->arena, e, rows[i].vars, &t->cells[i * n + c],
                           m->err));
+            TRY(answer_show_places(m->arena, e, rows[i].vars, places,
+                                   &t->cells[i * n + c], m->err));
             TRY(cell_error(m, e, rows[i].vars, &t->errors[i * n + c]));
         }
     return OK;

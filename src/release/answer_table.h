@@ -28,17 +28,25 @@ void answer_number_json(struct json *j, struct str units, uint32_t scale);
 /* A total, which may be a two's complement, in digits; p is NULL without
  * memory. */
 struct str answer_units(struct arena *a, u128 v, bool is_signed);
-/* An AVG from its sum and its number. */
+/* An AVG from its sum and its number, to expr_ratio_places. */
 struct str answer_average(struct arena *a, const struct sql_average *v,
                           struct str sum, struct str n);
 
 struct answer_table {
     const struct sql_after *after;
     size_t n_keys, n_cols, n_rows;
-    struct value *cells; /* row by row */
+    struct value *cells; /* row by row; decimals with zeros at the end */
     double *errors; /* display: p95 of each cell to first order, negative: none
                      */
+    bool *computed; /* columns: no released number or key as it is */
 };
+
+/* *v, the value of e, with as many digits behind the point as PostgreSQL shows
+ * of it. of_var: digits of each variable, or PLACES_OF_RATIO for a quotient. */
+enum { PLACES_OF_RATIO = UINT32_MAX };
+enum status answer_show_places(struct arena *a, const struct expr *e,
+                               const struct value *vars, const uint32_t *of_var,
+                               struct value *v, struct err *err) WARN_UNUSED;
 
 /* A key that one count has and another does not (each hides its own keys
  * below the threshold) gives a row in which the other number is NULL. */

@@ -75,7 +75,7 @@ static void json_errors(struct json *j, const struct answer_table *t)
 static bool has_computed(const struct answer_table *t)
 {
     for (size_t c = 0; c < t->n_cols; c++)
-        if (t->after->columns[c].e->op != X_VAR)
+        if (t->computed[c])
             return true;
     return false;
 }
@@ -160,7 +160,7 @@ static struct str cell_text(struct arena *a, const struct answer_table *t,
         text_grouped(&b, sb_view(&plain));
     else
         print_line(&b, sb_view(&plain));
-    if (e->op != X_VAR && error > 0 && !v->is_null)
+    if (t->computed[c] && error > 0 && !v->is_null)
         sb_printf(&b, " ±%.2g", error);
     return b.failed || plain.failed ? (struct str){0} : sb_view(&b);
 }

@@ -72,6 +72,13 @@ static enum status copy_text(struct lower *l, const char *s, struct value *out)
     return OK;
 }
 
+/* Of 1.50 it is 2; of 1e3, as PostgreSQL has it, none. */
+static uint32_t written_places(const char *number)
+{
+    const char *point = strchr(number, '.');
+    return point && !strpbrk(number, "eE") ? (uint32_t)strlen(point + 1) : 0;
+}
+
 static enum status lower_const(struct lower *l, const json_t *c,
                                struct expr **out)
 {
@@ -92,6 +99,7 @@ static enum status lower_const(struct lower *l, const json_t *c,
             /* 2.0 is the value 2, but x / 2.0 is no division of integers */
             if (strpbrk(get_text(f, "fval"), ".eE"))
                 (*out)->type = T_DEC;
+            (*out)->places = written_places(get_text(f, "fval"));
             return OK;
         }
         err_set(l->err, E_VALUE, "the number is too large");

@@ -118,7 +118,8 @@ enum status make(struct lower *l, enum expr_op op, uint32_t n,
     if (!e)
         return err_nomem(l->err);
     *out = e;
-    if (!all_const(n, args))
+    /* the digits that a released decimal shows follow from its parts */
+    if (!all_const(n, args) || (l->after && e->type == T_DEC))
         return OK;
     struct value v;
     TRY(expr_eval(l->arena, e, NULL, &v, l->err));

@@ -43,6 +43,20 @@ SELECT sex, age, COUNT(*) FROM p GROUP BY sex, age HAVING sex = 'F' OR age IS NU
 SELECT extract(year FROM born) AS y, COUNT(*) FROM p GROUP BY y ORDER BY y
 SELECT 'total', 7, NULL, COUNT(*) FROM p
 """.strip().split("\n")
+# The texts are PostgreSQL's, with its digits behind the point.
+SHOWN = """
+SELECT ROUND(100.0 * COUNT(*) FILTER (WHERE ok) / COUNT(*), 1) FROM p
+SELECT ROUND(52.0 * COUNT(*) / COUNT(*), 1), ROUND(COUNT(*), 2), ROUND(COUNT(*) / 3.0), ROUND(COUNT(*) / 3.0, -1) FROM p
+SELECT 1.50 * COUNT(*), COUNT(*) + 1.50, COUNT(*) - 0.250, 1.50 * 2.0 * COUNT(*), -1.50 * COUNT(*), abs(-2.50 * COUNT(*)) FROM p
+SELECT COUNT(*) / 7.0, 1.0 / (COUNT(*) + 1000), 100.0 * COUNT(*) / COUNT(*), 0.0 * COUNT(*) / 3, 1.0 / (COUNT(*) * 1000000) FROM p
+SELECT 0.0001 * COUNT(*) / COUNT(*), 0.3 * COUNT(*) / COUNT(*), 0.00099 * COUNT(*) / COUNT(*), -2.0 * COUNT(*) / (3 * COUNT(*)) FROM p
+SELECT COALESCE(1.50, COUNT(*)), CASE WHEN COUNT(*) > 0 THEN 2.50 ELSE 1.0 END, GREATEST(COUNT(*), 0.0), LEAST(COUNT(*), 0.00), NULLIF(5.00, COUNT(*)) FROM p
+SELECT AVG(age) FROM p WHERE age BETWEEN 0 AND 100
+SELECT ok, AVG(age), ROUND(AVG(age), 2), AVG(age) * 1.50, SUM(age) * 1.0 / COUNT(*) FROM p WHERE age BETWEEN 0 AND 100 GROUP BY ok ORDER BY ok
+SELECT AVG(0.000001 * age), SUM(0.01 * age), AVG(9000 + age), ROUND(AVG(0.000001 * age), 9) FROM p WHERE age BETWEEN 0 AND 100
+SELECT AVG(CASE WHEN ok THEN 1 ELSE 0 END), AVG(0 * age) FROM p WHERE age BETWEEN 0 AND 100
+SELECT (COUNT(*) / 4.0)::numeric(9, 3), ROUND((COUNT(*) / 4.0)::numeric(9, 3), 1), COUNT(*)::numeric FROM p
+""".strip().split("\n")
 REFUSED = """
 SELECT age, COUNT(*) FROM p GROUP BY sex
 SELECT COUNT(*) FROM p ORDER BY age
@@ -98,6 +112,12 @@ def compare(folder):
             len(x) == len(y) and all(map(same, x, y)) for x, y in zip(rows, want))
         check("differs:", fits, f"{query}\n  {got}\n  {want}")
         check("columns:", rows is None or all(len(got["columns"]) == len(r) for r in rows), query)
+    for query in SHOWN:
+        status, want = by_server(folder, query)
+        assert status == 0, query
+        status, got = run("count", "--db", pg.url(folder), query)
+        shown = [["\\N" if x is None else "tf"[not x] if isinstance(x, bool) else str(x) for x in r] for r in got.get("rows", [])]
+        check("shown otherwise:", shown == want, f"{query}\n  {got.get('rows', got)}\n  {want}")
     for query in REFUSED:
         status, got = run("count", "--db", pg.url(folder), query)
         check("not refused:", status in (2, 3) and "position" in got["error"], f"{query} {status} {got}")
