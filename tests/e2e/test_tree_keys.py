@@ -35,6 +35,16 @@ for query, keys in (
                     ",".join(map(str, keys)), query)
     check("named keys are all answered", status == 0 and [r[0] for r in a["rows"]] == keys, f"{query} {a}")
 
+# A key all of whose rows have a partner has no answer, and is no key.
+db = sqlite3.connect("p.db")
+for query in ("SELECT S.b, COUNT(*) FROM S WHERE NOT EXISTS (SELECT 1 FROM Z WHERE Z.x = S.b) GROUP BY S.b",
+              "SELECT P.y, COUNT(*) FROM P WHERE NOT EXISTS (SELECT 1 FROM S WHERE S.a = P.x AND S.b = P.y) GROUP BY P.y",
+              "SELECT S.b, SUM(LEAST(GREATEST(S.a, 0), 5)) FROM S WHERE NOT EXISTS (SELECT 1 FROM Z WHERE Z.x = S.b) GROUP BY S.b"):
+    want = sorted(map(list, db.execute(query.replace("LEAST(GREATEST(S.a, 0), 5)", "S.a"))))
+    status, a = ask("count", "--format", "json", *TABLES, query)
+    check("no keys without answers", status == 0 and [list(map(int, r)) for r in sorted(a["rows"])] == want, f"{query} {want} {a}")
+db.close()
+
 # What a nullable UNIQUE column makes one row is one atom: the rows that it may
 # leave out are in the count, and no question fails for it after its charge.
 db = sqlite3.connect("i.db")
