@@ -36,7 +36,7 @@ enum status noise_check_guarantee(const struct guarantee *g, struct err *err)
     return OK;
 }
 
-static enum status check_sensitivity(mpz_srcptr v, struct err *err)
+enum status noise_check_sensitivity(mpz_srcptr v, struct err *err)
 {
     if (!v || mpz_sgn(v) <= 0)
         return err_internal(err, "noise_calibrate_global: sensitivity");
@@ -50,7 +50,7 @@ static enum status check_sensitivity(mpz_srcptr v, struct err *err)
 static enum status laplace(const struct guarantee *g, mpz_srcptr l1,
                            struct noise *out, struct err *err)
 {
-    TRY(check_sensitivity(l1, err));
+    TRY(noise_check_sensitivity(l1, err));
     pure_epsilon(g, out->epsilon);
     mpq_set_z(out->a, l1);
     mpq_div(out->a, out->a, out->epsilon);
@@ -69,7 +69,7 @@ static enum status gaussian(const struct guarantee *g, mpz_srcptr l2_squared,
         err_hint(err, "Give a delta, or use discrete-laplace.");
         return E_UNSUPPORTED;
     }
-    TRY(check_sensitivity(l2_squared, err));
+    TRY(noise_check_sensitivity(l2_squared, err));
     if (g->kind == PRIVACY_ZCDP)
         mpq_set(out->epsilon, g->rho);
     else

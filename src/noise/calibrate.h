@@ -9,6 +9,8 @@ enum status noise_check_parameter(mpq_srcptr v, const char *what,
                                   struct err *err) WARN_UNUSED;
 enum status noise_check_guarantee(const struct guarantee *g,
                                   struct err *err) WARN_UNUSED;
+/* Of a global sensitivity. */
+enum status noise_check_sensitivity(mpz_srcptr v, struct err *err) WARN_UNUSED;
 /* E_VALUE below 2^-30: the slack would not cover the rounding of S. */
 enum status noise_check_beta_min(mpq_srcptr beta, struct err *err) WARN_UNUSED;
 

@@ -7,10 +7,10 @@
 
 #include "num/secret_scale.h"
 
-/* floor(E t / s) for E exponential with mean 1, in law: U + tV with U below t
- * kept with probability exp(-U/t) and V geometric with ratio 1/e. */
-static enum status draw_geometric(struct draw *d, mpz_srcptr t, mpz_srcptr s,
-                                  mpz_t out)
+/* U + tV with U below t kept with probability exp(-U/t) and V geometric with
+ * ratio 1/e, divided by s. */
+enum status sample_geometric(struct draw *d, mpz_srcptr t, mpz_srcptr s,
+                             mpz_t out)
 {
     bool keep = false;
     while (!keep) {
@@ -33,7 +33,7 @@ enum status sample_discrete_laplace(struct draw *d, mpz_srcptr t, mpz_srcptr s,
 {
     bool minus = false;
     do {
-        TRY(draw_geometric(d, t, s, out));
+        TRY(sample_geometric(d, t, s, out));
         TRY(draw_flip(d, &minus));
         /* PRIVACY: without this rejection zero would come twice as often. */
     } while (minus && mpz_sgn(out) == 0);

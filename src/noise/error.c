@@ -6,6 +6,7 @@
 #include "noise/noise.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static const double levels[4] = {.50, .90, .95, .99};
 /* Quantiles of |Y| for a standard normal Y. */
@@ -191,6 +192,67 @@ static void stair_error(const struct noise *n, struct noise_error *out)
     put(out, sqrt(square / mass), at);
 }
 
+/* One number of a pair: |X| is uniform below rho A / epsilon, rho a gamma
+ * variable of shape 3, so P(|X| > t A / epsilon) = exp(-t) (t + 2) / 2. */
+static double joint_quantile(double p)
+{
+    double lo = 0, hi = 50;
+    for (int k = 0; k < 60; k++) {
+        double t = (lo + hi) / 2;
+        if (exp(-t) * (t + 2) / 2 > 1 - p)
+            lo = t;
+        else
+            hi = t;
+    }
+    return hi;
+}
+
+enum { LEVELS_MOST = 20000 }; /* that are looked at one by one */
+
+/* P(|X| <= x), and where square is not NULL the variance: a sum over levels. */
+static double joint_cdf(const struct noise *n, double x, double *square)
+{
+    double a = mpq_get_d(n->a), b = mpq_get_d(n->b), g = mpq_get_d(n->beta);
+    double q = mpq_get_d(n->epsilon) / g, mass = 0, in = 0, sum = 0;
+    for (int j = 0; j < LEVELS_MOST && j * q < 60; j++) {
+        double m = floor(j * a / g + 1e-9), k = floor(j * b / g + 1e-9);
+        double w = exp(-j * q) * (2 * m + 1) * (2 * k + 1);
+        mass += w;
+        in += w * fmin(1, (2 * x + 1) / (2 * m + 1));
+        sum += w * m * (m + 1) / 3;
+    }
+    if (square)
+        *square = sum / mass;
+    return in / mass;
+}
+
+static double joint_search(const struct noise *n, double p)
+{
+    double lo = -1, hi = 1;
+    while (joint_cdf(n, hi, NULL) < p)
+        hi *= 2;
+    while (hi - lo > 1) {
+        double x = floor((lo + hi) / 2);
+        if (joint_cdf(n, x, NULL) < p)
+            lo = x;
+        else
+            hi = x;
+    }
+    return hi;
+}
+
+static void joint_error(const struct noise *n, struct noise_error *out)
+{
+    double scale = mpq_get_d(n->a) / mpq_get_d(n->epsilon), at[4], square;
+    bool small = mpq_get_d(n->beta) / mpq_get_d(n->epsilon) * 60 < LEVELS_MOST;
+    for (int i = 0; i < 4; i++)
+        at[i] = small ? joint_search(n, levels[i])
+                      : ceil(scale * joint_quantile(levels[i]));
+    if (small)
+        joint_cdf(n, 0, &square);
+    put(out, small ? sqrt(square) : 2 * scale, at);
+}
+
 enum status noise_error(const struct noise *n, struct noise_error *out,
                         struct err *err)
 {
@@ -212,6 +274,9 @@ enum status noise_error(const struct noise *n, struct noise_error *out,
         return OK;
     case NOISE_STAIRCASE:
         stair_error(n, out);
+        return OK;
+    case NOISE_JOINT_LAPLACE:
+        joint_error(n, out);
         return OK;
     }
     return err_internal(err, "noise_error");

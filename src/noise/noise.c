@@ -11,6 +11,8 @@
  *   generalized-cauchy  alpha (rounded down)     -
  *   arsinh-normal       sigma                    alpha (rounded down)
  *   staircase           nu, the first band       -
+ *   joint-laplace       sensitivity of its       that of the other one; beta is
+ *                       number                   the number of steps
  */
 #include "noise/noise.h"
 
@@ -28,6 +30,7 @@ static const char *const names[] = {
     [NOISE_GENERALIZED_CAUCHY] = "generalized-cauchy",
     [NOISE_ARSINH_NORMAL] = "arsinh-normal",
     [NOISE_STAIRCASE] = "staircase",
+    [NOISE_JOINT_LAPLACE] = "joint-laplace",
 };
 enum { N_NAMES = sizeof names / sizeof names[0] };
 
@@ -178,6 +181,8 @@ static enum status draw_kind(const struct noise *n, mpq_srcptr s,
     case NOISE_GENERALIZED_CAUCHY:
     case NOISE_ARSINH_NORMAL:
         return draw_per_alpha(&d, n, s, out);
+    case NOISE_JOINT_LAPLACE: /* noise_answer_pair */
+        break;
     }
     return err_internal(err, "noise_draw");
 }
@@ -210,6 +215,32 @@ enum status noise_answer(const struct ledger_hold *hold, const struct noise *n,
     if (st == OK)
         mpz_add(out, v, noise);
     mpz_wipe_clear(noise);
+    mpz_wipe_clear(v);
+    return st;
+}
+
+enum status noise_answer_pair(const struct ledger_hold *hold,
+                              const struct noise *n,
+                              const struct secret_count *a,
+                              const struct secret_count *b, struct entropy *rng,
+                              mpz_t out_a, mpz_t out_b, struct err *err)
+{
+    mpz_t x, y, v;
+    struct draw d;
+    (void)hold; /* the caller has it: see noise.h */
+    if (n->kind != NOISE_JOINT_LAPLACE)
+        return err_internal(err, "noise_answer_pair");
+    mpz_inits(x, y, v, NULL);
+    draw_begin(&d, rng, err);
+    enum status st = sample_joint(&d, n, x, y);
+    if (st == OK) {
+        secret_scale_of_count(a, v);
+        mpz_add(out_a, v, x);
+        secret_scale_of_count(b, v);
+        mpz_add(out_b, v, y);
+    }
+    mpz_wipe_clear(x);
+    mpz_wipe_clear(y);
     mpz_wipe_clear(v);
     return st;
 }

@@ -22,6 +22,7 @@ enum noise_kind {
     NOISE_GENERALIZED_CAUCHY, /* gamma 4, tight alpha */
     NOISE_ARSINH_NORMAL,      /* zCDP */
     NOISE_STAIRCASE,          /* geometric staircase, large epsilon */
+    NOISE_JOINT_LAPLACE,      /* two numbers by one draw */
 };
 const char *noise_name(enum noise_kind k); /* "smooth-laplace" */
 bool noise_find(struct str name, enum noise_kind *out);
@@ -67,6 +68,20 @@ enum status noise_calibrate_global(const struct guarantee *g,
                                    enum noise_kind kind, mpz_srcptr l1,
                                    mpz_srcptr l2_squared, struct noise *out,
                                    struct err *err) WARN_UNUSED;
+/*
+ * Two numbers that the same rows change, with one draw: half the variance of
+ * two draws that share epsilon. PRIVACY, for the caller to ensure, over all
+ * neighbours: the first changes by at most `a` and the second by at most `b`.
+ * Of vectors, each pair with a draw: a is w b, and there are whole numbers n_j
+ * that sum to at most b such that the first of pair j changes by at most w n_j
+ * and the second by at most n_j. *first and *second describe either number
+ * (noise_error); the pair is drawn by noise_answer_pair. Not under zCDP, where
+ * two draws are as good.
+ */
+enum status noise_calibrate_joint(const struct guarantee *g, mpz_srcptr a,
+                                  mpz_srcptr b, struct noise *first,
+                                  struct noise *second,
+                                  struct err *err) WARN_UNUSED;
 /*
  * The threshold that hides keys which only one of two neighbours has: such
  * keys have counts that sum to at most `mass` and are at most `keys` many
@@ -143,6 +158,13 @@ enum status noise_answer(const struct ledger_hold *hold, const struct noise *n,
                          const struct secret_count *count,
                          const struct secret_scale *s, struct entropy *rng,
                          mpz_t out, struct err *err) NEEDS_HOLD;
+/* Two of them with one draw; `n` is the first of noise_calibrate_joint. */
+enum status noise_answer_pair(const struct ledger_hold *hold,
+                              const struct noise *n,
+                              const struct secret_count *a,
+                              const struct secret_count *b, struct entropy *rng,
+                              mpz_t out_a, mpz_t out_b,
+                              struct err *err) NEEDS_HOLD;
 /* The same for a rational: rounded to the nearest multiple of 1/lattice, for
  * whose steps the noise is, then noise, then rounded to a whole number. */
 enum status noise_answer_rational(const struct ledger_hold *hold,

@@ -8,6 +8,12 @@
 #include "noise/random_bits.h"
 #include "noise/noise.h"
 
+/* floor(E t / s) for E exponential with mean 1, in law. */
+enum status sample_geometric(struct draw *d, mpz_srcptr t, mpz_srcptr s,
+                             mpz_t out) WARN_UNUSED;
+/* The pair of joint.c; n: joint-laplace. */
+enum status sample_joint(struct draw *d, const struct noise *n, mpz_t x,
+                         mpz_t y) WARN_UNUSED;
 /* P(x) proportional to exp(-|x| s / t), for scale t/s > 0. */
 enum status sample_discrete_laplace(struct draw *d, mpz_srcptr t, mpz_srcptr s,
                                     mpz_t out) WARN_UNUSED;

@@ -142,6 +142,7 @@ enum status noise_calibrate_smooth(const struct guarantee *g,
                            "only by rho");
         TRY(check_beta(beta, out->beta, out->epsilon, 2, kind, err));
         return arsinh_shape(g, out, err);
+    case NOISE_JOINT_LAPLACE:
     case NOISE_DISCRETE_LAPLACE:
     case NOISE_DISCRETE_GAUSSIAN:
         break;

@@ -479,7 +479,7 @@ enum status choose_all(struct prepared *p, struct priced **out, struct err *err)
         TRY(choose_for_error(p, c, err));
     for (size_t i = 0; i < p->n_counts; i++)
         TRY(choose(c[i].q, &c[i].keys, &c[i].choice, err));
-    return OK;
+    return choose_pairs(p, c, err);
 }
 
 void priced_fini(struct prepared *p, struct priced *counts)

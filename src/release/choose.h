@@ -57,8 +57,10 @@ struct choice {
         mpz_t threshold; /* noisy counts below it stay hidden */
         struct choice_entity entity;
     };
-    bool is_signed;  /* a total may be negative */
-    uint32_t scale;  /* numbers are in units of 10^-scale */
+    struct count *joint; /* the sum of an average, drawn together with its
+                            number: of both; NULL: a draw of its own */
+    bool is_signed;      /* a total may be negative */
+    uint32_t scale;      /* numbers are in units of 10^-scale */
     u128 clamped_at; /* C, if so many rows could be counted; else U128_INF */
     /* display; in units of S if CHOICE_SMOOTH, of the threshold if ENTITY */
     struct noise_error error;
@@ -91,6 +93,13 @@ struct priced {
 enum status choose_all(struct prepared *p, struct priced **out,
                        struct err *err) WARN_UNUSED;
 void priced_fini(struct prepared *p, struct priced *counts);
+/* choose_pair.c: averages get one draw for both numbers where that is better;
+ * and two again, for ledgers that add up rho: there one draw costs twice what
+ * two halves do. */
+enum status choose_pairs(struct prepared *p, struct priced *counts,
+                         struct err *err) WARN_UNUSED;
+enum status choose_apart(struct prepared *p, struct priced *counts,
+                         struct err *err) WARN_UNUSED;
 /* guarantee_text.c: what is guaranteed, in words, and clamped_at. */
 void choose_guarantee_text(struct count *q, struct choice *c);
 /* choose_threshold.c: the mechanism for keys that are found in private rows. */

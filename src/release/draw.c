@@ -187,6 +187,64 @@ static enum status draw_public(struct released *r, struct evaluated *data,
     return st;
 }
 
+/* --- the two numbers of an average ---------------------------------------- */
+
+static size_t n_numbers(const struct released *r)
+{
+    return r->c->q->query->n_group ? r->c->keys.n : 1;
+}
+
+static enum status count_exactly(struct released *r, struct evaluated *data,
+                                 struct secret_count **out, struct err *err)
+{
+    struct engine e;
+    struct count *q = r->c->q;
+    *out = NEWS(&q->p->arena, struct secret_count, n_numbers(r) + 1);
+    if (!*out)
+        return err_nomem(err);
+    TRY(evaluate_open(q->p, data, q->normal, &e, err));
+    enum status st = evaluate_counts(q, data, &e, &r->c->keys, *out, err);
+    engine_close(&e);
+    return st;
+}
+
+static enum status draw_both(struct released *r, const struct secret_count *sum,
+                             const struct secret_count *number,
+                             struct entropy *rng, struct err *err)
+{
+    mpz_t x, y;
+    struct arena *a = &r->c->q->p->arena;
+    enum status st;
+    mpz_inits(x, y, NULL);
+    do
+        st = noise_answer_pair(r->hold, &r->c->choice.noise, sum, number, rng,
+                               x, y, err);
+    while (st == E_ENTROPY);
+    if (st == OK)
+        st = release_push_number(a, &r[0].answer.numbers, x, err);
+    if (st == OK)
+        st = release_push_number(a, &r[1].answer.numbers, y, err);
+    mpz_clears(x, y, NULL);
+    return st;
+}
+
+/* Everything secret is computed before the first random bit is used. */
+static enum status draw_pair(struct released *r, struct evaluated *data,
+                             struct entropy *rng, struct err *err)
+{
+    struct secret_count *sums, *numbers;
+    size_t n = n_numbers(r);
+    if (r[1].done || r[1].c->choice.joint != r->c->q || n_numbers(&r[1]) != n)
+        return err_internal(err, "half a pair");
+    TRY(count_exactly(r, data, &sums, err));
+    TRY(count_exactly(&r[1], data, &numbers, err));
+    for (size_t i = 0; i < n; i++)
+        TRY(draw_both(r, &sums[i], &numbers[i], rng, err));
+    answer_public_error(&r[0].c->choice, &r[0].answer);
+    answer_public_error(&r[1].c->choice, &r[1].answer);
+    return OK;
+}
+
 static enum status draw_left(struct release *r, struct entropy *rng,
                              struct err *err)
 {
@@ -197,7 +255,13 @@ static enum status draw_left(struct release *r, struct entropy *rng,
         x->hold = release_charged(x) ? r->hold : NULL;
         if (release_charged(x) && !x->hold)
             return err_internal(err, "a draw without a hold");
-        TRY(x->c->choice.kind == CHOICE_ENTITY
+        if (release_is_pair(x)) {
+            TRY(draw_pair(x, &r->data, rng, err));
+            i++;
+            continue;
+        }
+        TRY(x->c->choice.joint ? err_internal(err, "half a pair")
+            : x->c->choice.kind == CHOICE_ENTITY
                 ? release_draw_entity(x, &r->data, rng, err)
             : x->c->keys.found ? draw_keys(x, &r->data, rng, err)
                                : draw_public(x, &r->data, rng, err));

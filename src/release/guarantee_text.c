@@ -150,12 +150,14 @@ static struct str pure_text(struct count *q, const struct choice *c)
                             ? str_printf(a, ", except with probability %.*s",
                                          PSTR(rat_text(a, c->price.delta)))
                             : STR("");
+    mpq_srcptr epsilon = c->joint ? c->noise.epsilon : c->price.epsilon;
     return str_printf(
         a,
-        "%.*s changes the probability of every possible answer by a factor of "
+        "%.*s changes the probability of every possible %s by a factor of "
         "at most e^%.*s%.*s%.*s%s.",
-        PSTR(change_text(q)), PSTR(rat_text(a, c->price.epsilon)),
-        PSTR(factor_text(a, c->price.epsilon)), PSTR(unless),
+        PSTR(change_text(c->joint ? c->joint : q)),
+        c->joint ? "pair of sum and number" : "answer",
+        PSTR(rat_text(a, epsilon)), PSTR(factor_text(a, epsilon)), PSTR(unless),
         relies_on_constraints(q)
             ? ", among databases that satisfy the declared constraints"
             : "");

@@ -32,6 +32,7 @@ struct release {
     /* Nanoseconds: when the question came (CLOCK_MONOTONIC), and how long
      * after that the reply is due (0: when it is ready). */
     int64_t start_ns, after_ns;
+    bool apart;               /* averages get two draws: the ledger adds rho */
     bool isolated;            /* rows are read in a process of their own */
     struct str catalogue;     /* of the source, when the question came */
     struct validity validity; /* of its content */
@@ -66,6 +67,8 @@ bool release_left(const struct release *r);
 bool release_costs(const struct release *r);
 /* Must this count be paid and drawn? */
 bool release_charged(const struct released *x);
+/* Is it drawn together with the next one? */
+bool release_is_pair(const struct released *x);
 
 /* admit.c: what else can be refused before the hold, from public facts: the
  * engine, what a server's planner refuses, random bytes, the budget. It closes

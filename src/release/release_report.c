@@ -98,7 +98,7 @@ static void json_public(struct json *j, struct count *q, const struct choice *c)
     json_key(j, "reason");
     json_str(j, c->reason);
     json_key(j, "neighbours");
-    json_str(j, prepare_neighbours_text(q));
+    json_str(j, prepare_neighbours_text(c->joint ? c->joint : q));
     json_key(j, "guarantee");
     json_str(j, c->guarantee);
     if (c->clamped_at != U128_INF) {

@@ -94,6 +94,17 @@ static void print_constraints(struct sb *b, const struct priced *c, uint32_t t)
     }
 }
 
+/* PRIVACY: a number that was drawn with one sum is no number for another. */
+static void print_pair(struct sb *b, const struct priced *c)
+{
+    sb_cstr(b, ", drawn together, ");
+    rat_print(b, c->choice.noise.a);
+    sb_cstr(b, " beside ");
+    rat_print(b, c->choice.noise.b);
+    sb_cstr(b, " of: ");
+    sb_str(b, prepare_count_text(c->choice.joint));
+}
+
 /* Everything that decides the law of the answer, so that a stored answer is
  * given again only for the very same question. */
 static struct str settings(const struct priced *c)
@@ -101,8 +112,11 @@ static struct str settings(const struct priced *c)
     struct sb b;
     struct prepared *p = c->q->p;
     sb_init(&b, &p->arena);
-    sb_str(&b, prepare_neighbours_text(c->q));
+    sb_str(&b,
+           prepare_neighbours_text(c->choice.joint ? c->choice.joint : c->q));
     print_sensitivity(&b, c);
+    if (c->choice.joint)
+        print_pair(&b, c);
     for (size_t i = 0; i < c->keys.n * c->keys.n_cols; i++) {
         sb_cstr(&b, i ? ", " : "; groups ");
         value_print(&b, &c->keys.vals[i]);
@@ -236,7 +250,10 @@ static enum status open_ledger(struct release *r, struct err *err)
     }
     TRY(binding_of(&r->p, &r->policy, err));
     TRY(release_open_ledger(r, err));
-    if (r->budget.balance.composition == COMPOSE_SUM)
+    r->apart = r->budget.balance.composition != COMPOSE_SUM;
+    if (r->apart)
+        TRY(choose_apart(&r->p, r->priced, err));
+    else
         for (size_t i = 0; i < r->p.n_counts; i++)
             choose_price_for_sums(&r->priced[i].choice);
     return OK;
@@ -377,6 +394,15 @@ static enum status constant_answer(struct release *r, struct released *x,
     return OK;
 }
 
+/* PRIVACY: a draw for both numbers is for both, whatever is stored of one. */
+static void keep_pair(struct released *sum, struct released *number)
+{
+    if (!release_is_pair(sum) || sum->done == number->done)
+        return;
+    sum->done = number->done = false;
+    sum->answer = number->answer = (struct answer){0};
+}
+
 enum status release_known(struct release *r, struct err *err)
 {
     for (size_t i = 0; i < r->p.n_counts; i++) {
@@ -386,6 +412,8 @@ enum status release_known(struct release *r, struct err *err)
         TRY(stored_answer(r, &r->counts[i], err));
         TRY(constant_answer(r, &r->counts[i], err));
     }
+    for (size_t i = 0; i + 1 < r->p.n_counts; i++)
+        keep_pair(&r->counts[i], &r->counts[i + 1]);
     return OK;
 }
 
@@ -395,6 +423,11 @@ bool release_left(const struct release *r)
         if (!r->counts[i].done)
             return true;
     return false;
+}
+
+bool release_is_pair(const struct released *x)
+{
+    return x->c->choice.joint && x->c->choice.joint == x->c->q;
 }
 
 bool release_charged(const struct released *x)

@@ -87,6 +87,7 @@ static enum status write_job(struct release *r, const struct child_limits *l,
     bytes_put_str(b, r->catalogue);
     bytes_put_str(b, r->strict.strict);
     bytes_put_str(b, r->strict.work_at_most);
+    bytes_put_u64(b, r->apart);
     bytes_put_str(b, r->strict.memory);
     bytes_put_u64(b, r->p.n_counts);
     for (size_t i = 0; i < r->p.n_counts; i++) {
@@ -383,10 +384,13 @@ static enum status read_question(struct release *r, struct bytes *b,
     r->catalogue = bytes_str(b);
     r->strict.strict = bytes_str(b);
     r->strict.work_at_most = bytes_str(b);
+    r->apart = bytes_u64(b);
     r->strict.memory = bytes_str(b);
     if (b->failed)
         return err_internal(err, "engine: a job that is not whole");
     TRY(release_derive(r, text, SOURCE_NONE, err));
+    if (r->apart)
+        TRY(choose_apart(&r->p, r->priced, err));
     TRY(strict_admit(&r->p, r->priced, &r->strict, err));
     return same_law(r, b, err);
 }

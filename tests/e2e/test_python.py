@@ -35,6 +35,19 @@ def raised(kind, what, *args, **more):
     return dpcount.DpcountError("", "")
 
 
+def averages():
+    """One draw for both numbers; two where the ledger adds rho. The process that counts makes the choice again."""
+    ds = {}
+    for name, more in (("sum", []), ("zcdp", ["--delta", "1e-6"])):
+        run("budget", "init", "--ledger", name, "--epsilon", "10", "--composition", name, *more)
+        ds[name] = dpcount.Dataset(db=OPTIONS["db"], policy=OPTIONS["policy"], ledger=name)
+    query = "SELECT AVG(id) FROM pat WHERE id BETWEEN 1 AND 2000"
+    for name, law in (("sum", "joint-laplace"), ("zcdp", "discrete-laplace")):
+        for _ in range(2):
+            r = ds[name].release(query, epsilon=1)
+            check("averages", [c["mechanism"] for c in r.json["counts"]] == [law] * 2, f"{name} {r.json}")
+
+
 class Shell:
     """As much of IPython as the magic asks for."""
 
@@ -135,6 +148,7 @@ with tempfile.TemporaryDirectory() as folder:
         failures(data)
         threads(data)
         magic(data)
+    averages()
     readme()
     wheel()
     end()
