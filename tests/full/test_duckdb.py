@@ -68,6 +68,55 @@ def every_type():
             check(f"{where[1]}: {condition} is refused", code in (2, 3), str(out)[:200])
 
 
+def whole_columns():
+    """Chunks are taken column by column where no cell can be odd, and row by row where one may be: an infinite day in the
+    third chunk, a NULL in the fifth where none may be."""
+    kinds = {"i1": ("TINYINT", 100, -50), "i2": ("SMALLINT", 5000, -2500), "i4": ("INTEGER", 9000, -4000), "u1": ("UTINYINT", 200, 0),
+             "u2": ("USMALLINT", 9999, 0), "u4": ("UINTEGER", 9000, 4294958000), "i8": ("BIGINT", 9000, 9000000000)}
+    columns = [f"CASE WHEN i % 7 <> {k} THEN i % {m} + {b} END::{t} AS {c}" for k, (c, (t, m, b)) in enumerate(kinds.items())]
+    days = ["CASE WHEN i = 5000 THEN DATE 'infinity' WHEN i % 11 <> 0 THEN DATE '2000-01-01' + (i % 500)::INTEGER END::DATE AS dt",
+            "CASE WHEN i = 5001 THEN TIMESTAMP 'infinity' WHEN i % 13 <> 0 THEN TIMESTAMP '2000-01-01' + INTERVAL (i % 500) HOUR END::TIMESTAMP AS ts",
+            "CASE WHEN i % 3 <> 0 THEN 'name ' || i % 50 END AS s", "(i % 1000 / 8)::DECIMAL(9, 3) AS de", "i % 2 = 0 AS bo"]
+    with duck.Duck("whole.db") as d:
+        d.run(f"CREATE TABLE t AS SELECT i::INTEGER AS id, {', '.join(columns + days)} FROM range(10000) r(i)")
+        d.run("CREATE TABLE n AS SELECT CASE WHEN i <> 9000 THEN i::INTEGER END AS a, (i % 10)::INTEGER AS b, 'x' || i AS c FROM range(10000) r(i)")
+        d.run("COPY t TO 'whole_t.parquet'; COPY n TO 'whole_n.parquet'")
+    write("whole.yaml", "tables:\n  n: {not_null: [a]}\n")
+    rows = range(10000)
+    wants = [(f"{c} > {b + m // 2}", sum(i % 7 != k and i % m > m // 2 for i in rows)) for k, (c, (t, m, b)) in enumerate(kinds.items())]
+    wants += [(f"{c} IS NULL", sum(i % 7 == k for i in rows)) for k, c in enumerate(kinds)]
+    wants += [("dt >= DATE '2001-01-01'", sum((i % 11 != 0 and i % 500 >= 366) or i == 5000 for i in rows)), ("dt > DATE '2030-01-01'", 1),
+              ("dt IS NULL", sum(i % 11 == 0 and i != 5000 for i in rows)), ("ts > TIMESTAMP '2030-01-01'", 1),
+              ("ts < TIMESTAMP '2000-01-02'", sum(i % 13 != 0 and i % 500 < 24 and i != 5001 for i in rows)),
+              ("s = 'name 7'", sum(i % 3 != 0 and i % 50 == 7 for i in rows)), ("de > 100.125", sum(i % 1000 > 801 for i in rows)),
+              ("bo AND id > 5000", 2499)]
+    for source in (["--db", "duckdb:whole.db"], ["--table", "t=whole_t.parquet"]):
+        for condition, n in wants:
+            code, out = ask("count", *source, "--format", "json", f"SELECT COUNT(*) FROM t WHERE {condition}")
+            check(f"{source[1]}: {condition}", code == 0 and out.get("count") == n, f"{n} {out}"[:300])
+    for query, n in (("SELECT COUNT(*) FROM n WHERE b = 0", 999), ("SELECT COUNT(*) FROM n", 9999), ("SELECT COUNT(*) FROM n WHERE b = 1", 1000),
+                     ("SELECT COUNT(DISTINCT c) FROM n", 9999), ("SELECT COUNT(*) FROM n x, n y WHERE x.a = y.a", 9999)):
+        code, out = ask("count", "--table", "n=whole_n.parquet", "--policy", "whole.yaml", "--format", "json", query)
+        check(f"a row that does not exist: {query}", code == 0 and out.get("count") == n, f"{n} {out}"[:300])
+
+
+def little_memory():
+    """Counting stays below --memory, also where what is grouped does not fit it."""
+    with duck.Duck("many.db") as d:
+        d.run("CREATE TABLE m AS SELECT i::BIGINT * 1000003 AS a, (i * 7919 % 4000003)::INTEGER AS b FROM range(4000000) r(i)")
+    for memory in (200, 400):
+        args = [os.environ["DPC_BUILD"] + "/dpcount", "sensitivity", "--db", "duckdb:many.db", "--engine", "sql", "--memory", f"{memory}M",
+                "--beta", "0.1", "--format", "json", "Q(a, b, c) :- m(a, b), m(a, c)."]
+        with open("said", "w", encoding="utf-8") as out:
+            p = subprocess.Popen(args, stdout=out, stderr=subprocess.DEVNULL)
+            _, status, use = os.wait4(p.pid, 0)
+            p.returncode = os.waitstatus_to_exitcode(status)
+        with open("said", encoding="utf-8") as f:
+            text = f.read()
+        check(f"--memory {memory}M", p.returncode == 0 and json.loads(text)["count"] == 4000000 and use.ru_maxrss < memory * 1024,
+              f"{p.returncode} {use.ru_maxrss} {text[:300]}")
+
+
 def make_site():
     r = random.Random(3)
     towns = [(i, f"t{i % 3}") for i in range(6)]
@@ -259,6 +308,8 @@ def main():
             d.run(TYPES)
             d.run("COPY t TO 't.parquet'")
         every_type()
+        whole_columns()
+        little_memory()
         make_site()
         same_numbers()
         same_residuals()

@@ -38,7 +38,16 @@ static enum status run(const struct duck *d, const char *sql, struct err *err)
     return OK;
 }
 
-/* A quarter is for what it takes beside its own accounts, and for us. */
+/* What it takes beside its own accounts, its code among that, and we. */
+static size_t beside(size_t memory)
+{
+    const size_t least = (size_t)160 << 20;
+    size_t quarter = memory / 4;
+    if (memory - quarter < least)
+        return memory - quarter;
+    return quarter > least ? quarter : least;
+}
+
 enum status duck_for_counting(const struct source *src, const struct duck *d,
                               struct err *err)
 {
@@ -46,7 +55,7 @@ enum status duck_for_counting(const struct source *src, const struct duck *d,
     if (!src->mem->limit)
         return OK;
     snprintf(sql, sizeof sql, "SET memory_limit = '%zuB'",
-             src->mem->limit - src->mem->limit / 4);
+             src->mem->limit - beside(src->mem->limit));
     return run(d, sql, err);
 }
 

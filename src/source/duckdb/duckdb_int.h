@@ -68,6 +68,32 @@ static inline struct str duck_text_at(const struct duck_vector *v, uint64_t row)
                         t->n};
 }
 
+/* One column of a chunk, and how a cell of it is taken. */
+struct duck_cells;
+typedef enum status (*duck_cell_fn)(struct store_loader *l,
+                                    const struct duck_cells *c, uint64_t row,
+                                    struct err *err);
+struct duck_cells {
+    struct duck_vector v;
+    size_t i; /* the loader's column */
+    int type;
+    unsigned scale;
+    duck_cell_fn fn;
+};
+
+/* duckdb_columns.c */
+extern const int64_t duck_first_day, duck_last_day, duck_first_moment;
+/* Before the first row. */
+void duck_narrow(struct store_loader *l, const struct duck_cells *cells);
+/* Can no cell of the chunk's n rows be odd, and no row be one that does not
+ * exist? */
+bool duck_is_plain(const struct store_loader *l, const struct duck_cells *cells,
+                   uint64_t n);
+/* Such a chunk. */
+enum status duck_put_columns(struct store_loader *l,
+                             const struct duck_cells *cells, uint64_t n,
+                             struct err *err) WARN_UNUSED;
+
 /* Calls fn for each row of a query of the catalogue; v: its columns, texts. */
 typedef enum status (*duck_row_fn)(struct source *src,
                                    const struct duck_vector *v, uint64_t row,

@@ -1,7 +1,8 @@
 /*
  * Rows of DuckDB: the wanted columns in chunks of its vectors. Numbers, dates
  * and texts are taken as they stand in the vectors; decimals are integers with
- * a scale of their column.
+ * a scale of their column. Chunks in which no cell can be odd are taken column
+ * by column (duckdb_columns.c), the others row by row.
  *
  * PRIVACY: no statement here fails on some rows only: columns are read as they
  * are, or cast to text, or by TRY_CAST. What fails all the same (a broken page,
@@ -13,22 +14,6 @@
 #include "base/sha256.h"
 #include "source/duckdb/duckdb_int.h"
 #include "store/packed.h"
-
-/* 4713-11-24 BC and 5874897-12-31, the calendar of PostgreSQL; days and
- * microseconds from 1970. */
-static const int64_t first_day = -2440588, last_day = 2145031948;
-static const int64_t first_moment = -210866803200000000;
-
-struct duck_cells; /* of one column of a chunk */
-typedef enum status (*cell_fn)(struct store_loader *l,
-                               const struct duck_cells *c, uint64_t row,
-                               struct err *err);
-struct duck_cells {
-    struct duck_vector v;
-    size_t i; /* the loader's column */
-    unsigned scale;
-    cell_fn fn;
-};
 
 #define INT_CELL(name, T)                                                      \
     static enum status name(struct store_loader *l,                            \
@@ -97,8 +82,9 @@ static enum status cell_date(struct store_loader *l, const struct duck_cells *c,
     int64_t v = ((const int32_t *)c->v.data)[row];
     if (v == INT32_MAX || v == -INT32_MAX)
         return typed(l, c->i, T_DATE, v > 0 ? INT64_MAX : INT64_MIN, err);
-    return v < first_day || v > last_day ? beyond(l, c->i, v, err)
-                                         : typed(l, c->i, T_DATE, v, err);
+    return v < duck_first_day || v > duck_last_day
+               ? beyond(l, c->i, v, err)
+               : typed(l, c->i, T_DATE, v, err);
 }
 
 static enum status cell_moment(struct store_loader *l,
@@ -108,8 +94,8 @@ static enum status cell_moment(struct store_loader *l,
     int64_t v = ((const int64_t *)c->v.data)[row];
     if (v == INT64_MAX || v == -INT64_MAX)
         return typed(l, c->i, T_TIMESTAMP, v > 0 ? INT64_MAX : INT64_MIN, err);
-    return v < first_moment ? beyond(l, c->i, v, err)
-                            : typed(l, c->i, T_TIMESTAMP, v, err);
+    return v < duck_first_moment ? beyond(l, c->i, v, err)
+                                 : typed(l, c->i, T_TIMESTAMP, v, err);
 }
 
 /* The canonical decimal of m / 10^scale. */
@@ -176,7 +162,7 @@ static enum status cell_d128(struct store_loader *l, const struct duck_cells *c,
     return decimal(l, c, (__int128)((u128)w[1] << 64 | w[0]), err);
 }
 
-static cell_fn decimal_fn(int storage)
+static duck_cell_fn decimal_fn(int storage)
 {
     switch (storage) {
     case DUCK_SMALLINT:
@@ -190,7 +176,7 @@ static cell_fn decimal_fn(int storage)
     }
 }
 
-static cell_fn fn_of(int type)
+static duck_cell_fn fn_of(int type)
 {
     switch (type) {
     case DUCK_BOOLEAN:
@@ -238,7 +224,7 @@ static enum status set_cells(struct duck_rows *r, struct duck_cells *cells,
     for (size_t i = 0; i < n; i++) {
         duck_handle t = lib->column_logical_type(&r->res, i);
         int id = lib->get_type_id(t);
-        cells[i] = (struct duck_cells){.i = i, .fn = fn_of(id)};
+        cells[i] = (struct duck_cells){.i = i, .type = id, .fn = fn_of(id)};
         if (id == DUCK_DECIMAL) {
             cells[i].scale = lib->decimal_scale(t);
             cells[i].fn = decimal_fn(lib->decimal_internal_type(t));
@@ -257,6 +243,8 @@ static enum status load_chunk(const struct duck_rows *r,
     size_t n = l->n_cols;
     for (size_t i = 0; i < n; i++)
         cells[i].v = duck_column(r, i);
+    if (duck_is_plain(l, cells, r->n))
+        return duck_put_columns(l, cells, r->n, err);
     for (uint64_t row = 0; row < r->n; row++) {
         TRY(loader_room(l, err));
         for (size_t i = 0; i < n; i++)
@@ -291,6 +279,11 @@ static enum status scan(const struct source *src, const struct src_table *t,
     ticker_init(&tick, p, t->name.p, 0);
     TRY(duck_begin(duck_of(src, t), sql, &r, err));
     enum status s = set_cells(&r, cells, l->n_cols, err);
+    if (s == OK) {
+        duck_narrow(l, cells);
+        if (t->believed_rows > 0 && t->believed_rows < 0x1p40)
+            loader_reserve(l, (size_t)t->believed_rows);
+    }
     while (s == OK && (s = duck_next(&r, &more, err)) == OK && more) {
         s = load_chunk(&r, cells, l, err);
         if (s == OK)
