@@ -285,6 +285,13 @@ enum status exact_request(struct join *j, struct request *r, struct arena *a,
 bool exact_allows(const struct join *j, const struct request *r, uint32_t v,
                   uint64_t pos);
 
+/* --- threads.c ---------------------------------------------------------- */
+/* Runs work(ctx, i) for i in 0 .. threads-1 at the same time, 0 on the calling
+ * thread, which asks whether to go on while it waits for the others. */
+enum status run_threads(struct join *j, unsigned n,
+                        enum status (*work)(void *, unsigned), void *ctx,
+                        struct err *err) WARN_UNUSED;
+
 /* --- big_array.c ------------------------------------------------------------
  */
 /* Zeroed; until it is dropped or the engine closed. NULL: no memory. Not for

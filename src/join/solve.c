@@ -147,7 +147,7 @@ static const struct join_engine {
     {"backtracking", true, try_walk},
 };
 enum { N_ENGINES = sizeof engines / sizeof *engines };
-enum { MESSAGES = 0, ROWS = 2 };
+enum { MESSAGES = 0, ROWS = 2, WALK = 4 };
 _Static_assert(sizeof((struct join *)0)->solved == N_ENGINES * sizeof(uint64_t),
                "a number for each engine");
 
@@ -281,14 +281,14 @@ static void only_whether(const struct join *j, struct request *part)
     part->boundary = 0;
 }
 
-/* Whether there is a result mostly shows in the first rows: no engine is asked
- * then. */
+/* Whether there is a result mostly shows in the first rows. */
 static enum status solve_whether(struct join *j, const struct request *part,
                                  struct arena *a, u128 *out, struct err *err)
 {
     enum outcome what = PASS;
     if (!part->outs && !part->boundary && !j->only_engine)
         TRY(walk_glance(j, part, out, &what, err));
+    j->solved[WALK] += what == SOLVED;
     return what == SOLVED ? OK : solve_component(j, part, a, out, err);
 }
 

@@ -42,10 +42,11 @@ void world_lend(struct world *w, size_t table, size_t n_rows,
 
 static bool too_long(void *ctx)
 {
-    long *left = ctx;
-    if (*left > 0)
-        --*left;
-    return *left == 0;
+    atomic_long *left = ctx;
+    long n = atomic_load(left);
+    while (n > 0 && !atomic_compare_exchange_weak(left, &n, n - 1))
+        ;
+    return n > 0 ? n == 1 : n == 0;
 }
 
 void world_join(struct world *w, unsigned threads, bool large)

@@ -5,6 +5,8 @@
 #ifndef HARNESS_JOIN_WORLD_H
 #define HARNESS_JOIN_WORLD_H
 
+#include <stdatomic.h>
+
 #include "join/join.h"
 
 struct world {
@@ -15,8 +17,8 @@ struct world {
     struct store *st;
     struct join *j;
     struct err err;
-    long polls;    /* until a request is cancelled; below zero: never */
-    uint64_t lent; /* tables whose columns are the test's */
+    atomic_long polls; /* until a request is cancelled; below zero: never */
+    uint64_t lent;     /* tables whose columns are the test's */
 };
 
 /* The rule is read and the tables are there, empty; nothing is open. */

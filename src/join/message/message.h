@@ -109,10 +109,4 @@ enum status solve_sum(struct plan *p, u128 *out, enum outcome *what,
 enum status solve_max(struct plan *p, u128 *out, enum outcome *what,
                       struct err *err) WARN_UNUSED;
 
-/* Runs work(ctx, i) for i in 0 .. threads-1 at the same time, 0 on the calling
- * thread, which asks whether to go on while it waits for the others. */
-enum status run_threads(struct join *j, unsigned n,
-                        enum status (*work)(void *, unsigned), void *ctx,
-                        struct err *err) WARN_UNUSED;
-
 #endif

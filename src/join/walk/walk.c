@@ -12,6 +12,7 @@
  */
 #include "join/walk/walk.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct range {
@@ -25,13 +26,18 @@ struct walker {
     struct range **at; /* by slot, by depth */
     uint64_t pos[MAX_VARS];
     uint64_t steps;
-    uint64_t ids;  /* tried, and nodes entered */
-    uint64_t most; /* of them; then it is left */
+    uint64_t ids;                 /* tried, and nodes entered */
+    uint64_t most;                /* of them; then it is left */
+    const struct walk_node *root; /* being worked on */
+    struct arena *shares; /* room for what threads need; NULL: one thread */
+    atomic_bool *found;   /* by any thread, where that is all that is asked */
     enum status status;
     struct err *err;
 };
 
+#define ANY (UINT64_MAX - 1) /* number of ids */
 enum { STEPS_PER_POLL = 1 << 16, GLANCE = 1 << 10 };
+enum { SHARE_FROM = 1 << 16, CHUNKS = 512, MOST_THREADS = 256 };
 
 static bool poll(struct walker *w)
 {
@@ -118,9 +124,8 @@ static u128 product(struct walker *w, struct walk_node *const *kids,
                     uint32_t n_kids)
 {
     u128 value = 1;
-    for (uint32_t i = 0; i < n_kids && value; i++) {
+    for (uint32_t i = 0; i < n_kids && value; i++)
         value = count_mul(value, eval(w, kids[i]));
-    }
     return value;
 }
 
@@ -137,7 +142,8 @@ static bool combine(struct walker *w, const struct walk_node *n, u128 *total)
     } else if (value > *total) {
         *total = value;
     }
-    return !poll(w) || (n->binary && *total);
+    return !poll(w) || (n->binary && *total) ||
+           (w->found && n->binary && n == w->root && atomic_load(w->found));
 }
 
 /* The position of an id among values and the gaps between them. */
@@ -229,6 +235,34 @@ static u128 eval_back(struct walker *w, const struct walk_node *n,
     return total;
 }
 
+static enum status share_rest(struct walker *w, const struct walk_node *n,
+                              uint32_t lead, struct range r, u128 *total);
+
+/* The values of these rows of the part `lead`. */
+static void eval_rows(struct walker *w, const struct walk_node *n,
+                      uint32_t lead, struct range r, uint32_t *cursor,
+                      u128 *total)
+{
+    const struct walk_part *p = &n->parts[lead];
+    const struct trie *t = w->plan->slots[p->slot].trie;
+    for (uint32_t at = r.lo; at < r.hi; at = run_end(t, p, at, r.hi)) {
+        uint32_t v = t->cols[p->depth][at];
+        if (w->shares && n == w->root && w->ids > SHARE_FROM) {
+            struct range rest = {at, r.hi};
+            w->status = share_rest(w, n, lead, rest, total);
+            return;
+        }
+        cursor[lead] = at;
+        if (w->ids++ >= w->most)
+            w->status = E_CANCELLED;
+        w->pos[n->var] = position(w, v);
+        if (narrow(w, n, v, cursor) && passes(w, n) && combine(w, n, total))
+            return;
+        if (w->status != OK)
+            return;
+    }
+}
+
 static u128 eval(struct walker *w, const struct walk_node *n)
 {
     uint32_t cursor[MAX_ATOMS], lead = 0, size = UINT32_MAX;
@@ -262,15 +296,7 @@ static u128 eval(struct walker *w, const struct walk_node *n)
         return r.hi - r.lo;
     if (n->n_parts == 1 && p->last && !n->n_checks && !n->n_kids && !n->tells)
         return r.hi > r.lo;
-    for (uint32_t at = r.lo; at < r.hi; at = run_end(t, p, at, r.hi)) {
-        uint32_t v = t->cols[p->depth][at];
-        cursor[lead] = at;
-        if (w->ids++ >= w->most)
-            w->status = E_CANCELLED;
-        w->pos[n->var] = position(w, v);
-        if (narrow(w, n, v, cursor) && passes(w, n) && combine(w, n, &total))
-            break;
-    }
+    eval_rows(w, n, lead, r, cursor, &total);
     return total;
 }
 
@@ -288,6 +314,107 @@ static enum status open_ranges(struct walker *w, struct arena *a)
     return OK;
 }
 
+/* --- threads
+ * -------------------------------------------------------------- */
+
+struct walk_share {
+    struct walker *walkers; /* by thread */
+    u128 *totals;
+    const struct walk_node *n;
+    uint32_t lead, chunk;
+    struct range rest;
+    atomic_uint_fast64_t next;
+    atomic_bool found;
+};
+
+/* PRIVACY: steady work is done by one thread, whose steps are what was
+ * said. */
+static bool may_share(const struct walker *w)
+{
+    return w->j->opt.threads > 1 && !w->j->opt.steady && !w->r->each;
+}
+
+/* The first row from `at` on with another value than the row before; the
+ * column is the first of its trie. */
+static uint32_t run_start(const struct trie *t, struct range r, uint64_t at)
+{
+    const uint32_t *col = t->cols[0];
+    if (at <= r.lo || at >= r.hi)
+        return at <= r.lo ? r.lo : r.hi;
+    if (col[at] != col[at - 1])
+        return (uint32_t)at;
+    uint32_t end = t->off[col[at] + 1];
+    return end < r.hi ? end : r.hi;
+}
+
+static enum status share_worker(void *ctx, unsigned number)
+{
+    struct walk_share *x = ctx;
+    struct walker *w = &x->walkers[number];
+    const struct trie *t = w->plan->slots[x->n->parts[x->lead].slot].trie;
+    uint32_t cursor[MAX_ATOMS];
+    while (w->status == OK && !atomic_load(&x->found)) {
+        uint64_t from = atomic_fetch_add(&x->next, x->chunk);
+        if (from >= x->rest.hi)
+            break;
+        struct range r = {run_start(t, x->rest, from),
+                          run_start(t, x->rest, from + x->chunk)};
+        eval_rows(w, x->n, x->lead, r, cursor, &x->totals[number]);
+        if (x->n->binary && x->totals[number])
+            atomic_store(&x->found, true);
+    }
+    return w->status;
+}
+
+/* A walker like w, with ranges of its own. */
+static bool open_like(const struct walker *w, struct walker *to)
+{
+    *to = *w;
+    to->shares = NULL;
+    to->ids = 0;
+    to->at = NEWS(w->shares, struct range *, w->plan->n_slots);
+    for (uint32_t s = 0; to->at && s < w->plan->n_slots; s++) {
+        uint32_t n = w->plan->slots[s].n_cols + 1;
+        to->at[s] = NEWS(w->shares, struct range, n);
+        if (!to->at[s])
+            return false;
+        memcpy(to->at[s], w->at[s], n * sizeof **to->at);
+    }
+    return to->at;
+}
+
+static enum status share_rest(struct walker *w, const struct walk_node *n,
+                              uint32_t lead, struct range r, u128 *total)
+{
+    unsigned threads = w->j->opt.threads;
+    threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+    struct walk_share x = {.n = n, .lead = lead, .rest = r};
+    x.chunk = (r.hi - r.lo) / CHUNKS + 1;
+    x.walkers = NEWS(w->shares, struct walker, threads);
+    x.totals = NEWS(w->shares, u128, threads);
+    struct err *errs = NEWS(w->shares, struct err, threads);
+    atomic_store(&x.next, r.lo);
+    if (!x.walkers || !x.totals || !errs)
+        return err_nomem(w->err);
+    for (unsigned i = 0; i < threads; i++) {
+        if (!open_like(w, &x.walkers[i]))
+            return err_nomem(w->err);
+        x.walkers[i].found = &x.found;
+        x.walkers[i].err = &errs[i];
+    }
+    TRY(run_threads(w->j, threads, share_worker, &x, w->err));
+    for (unsigned i = 0; i < threads; i++) {
+        u128 v = x.totals[i];
+        *total = n->kind == W_SUM ? count_add(*total, v)
+                 : v > *total     ? v
+                                  : *total;
+    }
+    return OK;
+}
+
+/* --- the whole
+ * ------------------------------------------------------------ */
+
 /* *left: there would have been more than w->most to try. */
 static enum status walk(struct walker *w, u128 *out, bool *left)
 {
@@ -296,11 +423,15 @@ static enum status walk(struct walker *w, u128 *out, bool *left)
     w->plan = &plan;
     *out = 0;
     arena_init(&a, w->j->mem);
+    w->shares = w->most == ANY && may_share(w) ? &a : NULL;
     w->status = walk_plan_make(w->j, w->r, &a, &plan, w->err);
     if (w->status == OK)
         w->status = open_ranges(w, &a);
-    if (w->status == OK && !plan.empty)
-        *out = product(w, plan.roots, plan.n_roots);
+    *out = w->status == OK && !plan.empty;
+    for (uint32_t i = 0; i < plan.n_roots && *out; i++) {
+        w->root = plan.roots[i];
+        *out = count_mul(*out, eval(w, plan.roots[i]));
+    }
     *left = w->ids > w->most;
     arena_fini(&a);
     return *left ? OK : w->status;
@@ -309,7 +440,7 @@ static enum status walk(struct walker *w, u128 *out, bool *left)
 enum status walk_run(struct join *j, const struct request *r, u128 *out,
                      struct err *err)
 {
-    struct walker w = {.j = j, .r = r, .most = UINT64_MAX - 1, .err = err};
+    struct walker w = {.j = j, .r = r, .most = ANY, .err = err};
     bool left;
     enum status s = walk(&w, out, &left);
     j->n_walked++;

@@ -2,7 +2,7 @@
  * Threads: n workers over one shared context, joined before returning. The
  * caller's thread is one of them, so that one worker needs no thread.
  */
-#include "join/message/message.h"
+#include "join/join_int.h"
 
 #include <errno.h>
 #include <pthread.h>
