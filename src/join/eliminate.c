@@ -26,7 +26,7 @@
 #include "join/join_int.h"
 
 /* Rows held at once, and rows met: beyond, the walker. */
-enum { MOST_ROWS = 1 << 26 };
+enum { MOST_ROWS = 1 << 26, STEPS_PER_POLL = 1 << 15 };
 #define MOST_WORK ((uint64_t)1 << 33)
 
 struct elim_factor {
@@ -262,6 +262,7 @@ struct elim_join {
     uint32_t *cmps, n_cmps; /* that are decided here */
     struct elim_filter filters[MAX_ATOMS];
     uint32_t n_filters;
+    uint64_t n_met; /* pairs that were looked at */
     struct elim_sum out;
 };
 
@@ -327,12 +328,12 @@ static enum status probe(struct elim_join *x, const struct elim_index *by,
     uint32_t hash = hash_cells(row_of(x->l, i), x->left, x->n_both);
     put_ids(x->ids, x->l, i);
     for (uint32_t at = by->head[hash & by->mask]; at; at = by->next[at - 1]) {
+        if (++x->n_met % STEPS_PER_POLL == 0)
+            TRY(pause_or_stop(x->e));
         if (!meets(x, i, at - 1))
             continue;
         put_ids(x->ids, x->r, at - 1);
         TRY(add_ids(x, count_mul(weight_of(x->l, i), weight_of(x->r, at - 1))));
-        if (x->e->work % (1 << 20) == 0)
-            TRY(pause_or_stop(x->e));
         if (x->e->too_much)
             return OK;
     }
@@ -360,7 +361,7 @@ static enum status run_alone(struct elim_join *x)
     for (uint32_t i = 0; i < x->l->n; i++) {
         put_ids(x->ids, x->l, i);
         TRY(add_ids(x, weight_of(x->l, i)));
-        if (i % (1 << 20) == 0)
+        if (i % STEPS_PER_POLL == 0)
             TRY(pause_or_stop(x->e));
         if (x->e->too_much)
             break;
