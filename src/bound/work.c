@@ -3,9 +3,10 @@
  *
  * An ask falls into components that share no variable; each is either counted
  * row by row, which this file plays through with sets in place of rows, or
- * walked. The walker gives variables values along a tree; here the tree is
- * grown, by the fewest ids to try at each node, and the walker is given its
- * order. The ids that can be tried at a node are bounded by the smaller of
+ * walked. The backtracking join gives variables values along a tree; here the
+ * tree is grown, by the fewest ids to try at each node, and the backtracking
+ * join is given its order. The ids that can be tried at a node are bounded by
+ * the smaller of
  *
  *   the product of rows^x over a fractional cover x of the variables on the
  *   path (Atserias, Grohe, Marx; Ngo, Re, Rudra for the lead that is smallest);
@@ -402,8 +403,8 @@ static enum status walk(struct work_run *w, aset f, vset all, vset open,
 /* --- together ------------------------------------------------------------- */
 
 /* Row by row, with numbers of one word and again of several: an atom's rows are
- * sorted by each column, counted away once, and at hand for each atom that is
- * counted away into it. */
+ * sorted by each column, aggregated out once, and at hand for each atom that is
+ * aggregated out into it. */
 static u128 passes(const struct work_run *w, aset f, uint64_t keys)
 {
     u128 sum = u128_mul_inf(keys, aset_count(f) + 2);

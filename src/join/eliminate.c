@@ -16,8 +16,8 @@
  * up: a sum is a count with a factor that is not 1.
  *
  * Cost: the sum of the joins' sizes in time, of what is left of them in room.
- * Where that would be too much nothing is said, and the walker takes over.
- * Weights are clamped at COUNT_MOST.
+ * Where that would be too much nothing is said, and the backtracking join takes
+ * over. Weights are clamped at COUNT_MOST.
  *
  * Reference: Abo Khamis, Ngo, Rudra: FAQ, PODS 2016.
  */
@@ -25,7 +25,7 @@
 
 #include "join/join_int.h"
 
-/* Rows held at once, and rows met: beyond, the walker. */
+/* Rows held at once, and rows met: beyond, the backtracking join. */
 enum { MOST_ROWS = 1 << 26, STEPS_PER_POLL = 1 << 15 };
 #define MOST_WORK ((uint64_t)1 << 33)
 

@@ -246,7 +246,7 @@ struct request {
     const uint32_t *fixed; /* by variable, for those in fixed_set */
     vset fixed_set;
     /* Not NULL: called for every value of the boundary (not empty) that has a
-     * result, with ids by variable. The walker only. */
+     * result, with ids by variable. The backtracking join only. */
     enum status (*each)(void *ctx, const uint64_t *ids, u128 count,
                         struct err *err);
     void *ctx;
@@ -318,7 +318,8 @@ enum status join_encode(struct join *j, struct err *err) WARN_UNUSED;
 bool memo_find(const struct join *j, struct str key, u128 *out);
 enum status memo_put(struct join *j, struct str key, u128 v,
                      struct err *err) WARN_UNUSED;
-/* join_max by the walker alone, not remembered: the other opinion in tests. */
+/* join_max by the backtracking join alone, not remembered: the other opinion in
+ * tests. */
 enum status join_max_walked(struct join *j, aset f, vset boundary, vset outs,
                             u128 *out, struct err *err) WARN_UNUSED;
 /* join_max with several words for every number, not remembered: the same. */

@@ -74,7 +74,7 @@ static enum status walk_and_tell(struct weighing *w, struct request *r,
     return OK;
 }
 
-/* weigh.c, tests: by the walker alone. */
+/* weigh.c, tests: by the backtracking join alone. */
 static enum status join_weigh_walked(struct join *j, aset f, vset keys,
                                      vset outs, each_key each, void *ctx,
                                      struct err *err)

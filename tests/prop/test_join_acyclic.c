@@ -1,8 +1,8 @@
 /*
- * Trees with few boundary variables against the walker: random tables, keyed
- * or not, with equal rows, NULLs, empty ones and keys without a match, in
- * sizes that make one or the other way of counting pairs the cheaper one; and
- * numbers beyond 32, 62 and 64 bits.
+ * Trees with few boundary variables against the backtracking join: random
+ * tables, keyed or not, with equal rows, NULLs, empty ones and keys without a
+ * match, in sizes that make one or the other way of counting pairs the cheaper
+ * one; and numbers beyond 32, 62 and 64 bits.
  */
 #include "harness/load_rows.h"
 #include "harness/join_case.h"
@@ -150,7 +150,7 @@ static void test_trees(void **state)
     }
 }
 
-/* The count of one key by the walker; ids of values -1 .. domain. */
+/* The count of one key by the backtracking join; ids of values -1 .. domain. */
 static u128 walked_key(struct world *w, const struct value *key)
 {
     struct request r = {.f = aset_first_n(w->q->n_atoms), .scale = 1};

@@ -1,8 +1,8 @@
 /*
- * The message engine against the walker, on graphs that the oracle is too
- * slow for: every residual of patterns with and without symmetry, directed
- * and undirected, with one and with several threads. And closed formulas on
- * complete graphs.
+ * The message engine against the backtracking join, on graphs that the oracle
+ * is too slow for: every residual of patterns with and without symmetry,
+ * directed and undirected, with one and with several threads. And closed
+ * formulas on complete graphs.
  */
 #include "harness/join_case.h"
 #include "harness/plain.h"

@@ -1,8 +1,9 @@
 /*
  * The engine's loops for common shapes (kernels), its twins and its kept
- * scratch against the walker: patterns over two relations, directed and not,
- * with loops, repeats and without rows, for every F and random boundaries and
- * outputs; and the same requests again after numbers left 64 bits.
+ * scratch against the backtracking join: patterns over two relations, directed
+ * and not, with loops, repeats and without rows, for every F and random
+ * boundaries and outputs; and the same requests again after numbers left 64
+ * bits.
  */
 #include "harness/join_case.h"
 #include "harness/join_world.h"
@@ -90,7 +91,7 @@ static const char *const rules[] = {
     /* two pairs of twins that may meet */
     "Q(a,b,c,d,e,f) :- E(a,b), E(a,c), E(b,c), E(a,d), E(b,d), E(a,e), E(b,e), "
     "E(a,f), E(b,f), c != d, e != f.",
-    /* weights: the third column is counted away */
+    /* weights: the third column is aggregated out */
     "Q(a,b,c,d,x,y) :- E(a,b), F(a,c,x), E(b,c), F(a,d,y), E(b,d), c != d.",
     "Q(a,b,c,d,x,y) :- F(a,b,x), E(c,b), F(a,d,y), E(c,d), b != d.",
     "Q(a,b,c,x,y) :- F(a,b,x), F(a,c,y), b != c.",
@@ -266,9 +267,9 @@ static void test_heavy_but_not_best(void **state)
     world_close(&w);
 }
 
-/* Numbers beyond 64 bits end in the walker; what was begun with messages
- * must not show in the answers that come after. Sixteen common neighbours of
- * a and b among 20: 20^16 at one pair. */
+/* Numbers beyond 64 bits end in the backtracking join; what was begun with
+ * messages must not show in the answers that come after. Sixteen common
+ * neighbours of a and b among 20: 20^16 at one pair. */
 static void test_after_overflow(void **state)
 {
     enum { N = 20, TIMES = 16 };

@@ -1,7 +1,8 @@
 /*
- * Joins along keys with a boundary in several atoms, against the walker: which
- * of it other boundary determines, and what an atom finds by a key. The walker,
- * which tries all combinations of boundary values, is not to take them.
+ * Joins along keys with a boundary in several atoms, against the backtracking
+ * join: which of it other boundary determines, and what an atom finds by a key.
+ * The backtracking join, which tries all combinations of boundary values, is
+ * not to take them.
  */
 #include "harness/join_case.h"
 #include "harness/join_world.h"

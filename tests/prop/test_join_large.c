@@ -1,8 +1,8 @@
 /*
- * The engine against the walker where its loops for large graphs work: more
- * ids than threads share out at once, hubs with hundreds of neighbours in
- * common, skewed, bipartite and directed tables, numbers near and far, and
- * two threads. Every request is asked, forgotten and asked again among
+ * The engine against the backtracking join where its loops for large graphs
+ * work: more ids than threads share out at once, hubs with hundreds of
+ * neighbours in common, skewed, bipartite and directed tables, numbers near and
+ * far, and two threads. Every request is asked, forgotten and asked again among
  * others, so that scratch kept from one to the next shows where it was not
  * cleared. Weights of pairs around 2^16, 2^32 and beyond by closed formulas.
  */

@@ -1,8 +1,8 @@
 /*
- * Order comparisons over graphs and their key tables against the walker:
- * patterns with and without cycles, every set of atoms kept, the boundary that
- * belongs to it and random ones, random outputs. Key tables hold all vertices,
- * or miss some, so that they are and are not implied by the edges.
+ * Order comparisons over graphs and their key tables against the backtracking
+ * join: patterns with and without cycles, every set of atoms kept, the boundary
+ * that belongs to it and random ones, random outputs. Key tables hold all
+ * vertices, or miss some, so that they are and are not implied by the edges.
  */
 #include "harness/join_case.h"
 #include "harness/join_world.h"
@@ -107,8 +107,9 @@ static void test_orders(void **state)
     }
 }
 
-/* The walker, whose work can be that of all pairs, only looks whether there is
- * any cycle; a key table that holds all vertices makes no new request. */
+/* The backtracking join, whose work can be that of all pairs, only looks
+ * whether there is any cycle; a key table that holds all vertices makes no new
+ * request. */
 static void test_engine(void **state)
 {
     (void)state;

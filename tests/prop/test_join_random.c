@@ -1,12 +1,12 @@
 /*
- * The engine against the walker on random rules of two to six atoms, over
- * tables in which the heaviest value is often not the best: hubs whose
+ * The engine against the backtracking join on random rules of two to six atoms,
+ * over tables in which the heaviest value is often not the best: hubs whose
  * neighbours have no others, dense parts among light values, skewed and
  * symmetric tables, loops, functional keys, empty tables. Every request is a
  * random F with random boundary and outputs. A bound that is none, a counter
  * that is too narrow or scratch that was not cleared shows as a difference.
  *
- * What the walker would take too long for is left out.
+ * What the backtracking join would take too long for is left out.
  */
 #include "harness/join_case.h"
 #include "harness/join_world.h"
@@ -33,7 +33,7 @@ struct rows {
 /* --- data ----------------------------------------------------------------- */
 
 /* The third column of some pairs has several values: weights, where it is
- * counted away. */
+ * aggregated out. */
 static void add(struct rows *r, int k, struct jc_rng *g, int64_t x, int64_t y)
 {
     uint32_t n = k == 2 && jc_below(g, 3) == 0 ? 1 + jc_below(g, 6) : 1;

@@ -1,9 +1,9 @@
 /*
- * Counting row by row against the walker: random queries with atoms of up to
- * three variables, all comparisons, repeated rows, NULLs, boundaries and
- * variables that only have to exist; counts of keys; numbers beyond 64 bits;
- * every allocation failing; cancelling. What the row engine declines is not
- * compared, so the test also counts what it takes.
+ * Counting row by row against the backtracking join: random queries with atoms
+ * of up to three variables, all comparisons, repeated rows, NULLs, boundaries
+ * and variables that only have to exist; counts of keys; numbers beyond 64
+ * bits; every allocation failing; cancelling. What the row engine declines is
+ * not compared, so the test also counts what it takes.
  */
 #include "harness/load_rows.h"
 #include "harness/join_case.h"
@@ -257,7 +257,7 @@ static void close_world(struct world *w)
 }
 
 /* 200^7 * 19900 leaves 64 bits on the way; a hundred thousand squared, halved,
- * would take the walker hours. */
+ * would take the backtracking join hours. */
 static void test_large(void **state)
 {
     struct mem m;

@@ -73,7 +73,7 @@ static void ends_soon(struct ended *x, const double *moments, int n)
     for (int i = 0; i < n; i++) {
         double best = 10;
         x->after = moments[i];
-        for (int k = 0; k < 4 && best >= 0.1; k++) {
+        for (int k = 0; k < 16 && best >= 0.1; k++) {
             double took = ends_after(x);
             best = took < best ? took : best;
         }

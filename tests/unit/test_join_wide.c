@@ -1,7 +1,8 @@
 /*
  * Numbers beyond 64 bits (join/message/wide.h): closed formulas over complete
  * graphs, stars and hubs in integers of any size. The value is clamped at
- * COUNT_MOST and no earlier, and no size of a number leads to the walker.
+ * COUNT_MOST and no earlier, and no size of a number leads to the backtracking
+ * join.
  */
 #include <setjmp.h>
 #include <stdarg.h>

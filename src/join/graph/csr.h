@@ -34,7 +34,7 @@ struct csr {
     uint32_t id;      /* creation number: names the factor in keys */
 };
 
-/* What an atom becomes when the variables that only it has are counted away:
+/* What an atom becomes when the variables that only it has are aggregated out:
  * kept columns (at most two), or a number when none is left. */
 struct factor {
     uint32_t n_keep;

@@ -14,7 +14,7 @@ struct drawing {
     struct arena *a;
     struct graph *g;
     uint8_t place[MAX_VARS]; /* of a variable in the graph */
-    vset local;              /* variables that one atom counts away */
+    vset local;              /* variables that one atom aggregates out */
     enum outcome what;       /* SOLVED: so far it has a graph */
     struct err *err;
 };

@@ -71,7 +71,7 @@ void graph_induce(const struct graph *g, gset keep, struct graph *out,
 enum status graph_contract(struct join *j, struct arena *a, struct graph *g,
                            unsigned x, unsigned y, bool *zero,
                            enum outcome *what, struct err *err) WARN_UNUSED;
-/* Counts away variables that hang on one other, except those in `keep`;
+/* Aggregates out variables that hang on one other, except those in `keep`;
  * *what as above: nothing is done unless it is SOLVED. */
 enum status graph_trim(struct arena *a, struct graph *g, gset keep, gset *gone,
                        enum outcome *what, struct err *err) WARN_UNUSED;

@@ -2,7 +2,7 @@
  * Trees with at most two boundary variables: see acyclic.h.
  *
  * A leaf that is combined inside its neighbour (a sum inside a maximum or a
- * sum, an exists inside anything) is counted away, until one variable is left
+ * sum, an exists inside anything) is aggregated out, until one variable is left
  * or the path between two boundary variables.
  *
  * A boundary variable at an end whose ids have one neighbour each (a key)
@@ -51,7 +51,7 @@ static void begin(struct acyclic *x, struct join *j, const struct graph *g)
     }
 }
 
-/* Counts away what can be, except the variables of `keep`. */
+/* Aggregates out what can be, except the variables of `keep`. */
 static enum status fold_leaves(struct acyclic *x, gset keep, struct err *err)
 {
     bool again = true;
@@ -92,7 +92,7 @@ static enum status move_end(struct acyclic *x, unsigned v, bool *moved,
     return OK;
 }
 
-/* Moves ends inwards, and counts away what that makes possible. */
+/* Moves ends inwards, and aggregates out what that makes possible. */
 static enum status move_ends(struct acyclic *x, struct err *err)
 {
     bool moved = true;

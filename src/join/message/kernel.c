@@ -264,7 +264,7 @@ static inline uint64_t marks_in(struct kernel_span s, const uint8_t *mark)
     return m;
 }
 
-/* Where all rows are near, none is asked for ahead. */
+/* Where all rows are near, none is prefetched. */
 static uint64_t close_sum_near(const struct kernel *k, uint8_t *mark,
                                uint32_t x)
 {

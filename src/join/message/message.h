@@ -18,7 +18,7 @@ typedef enum status graph_solver(struct join *j, const struct graph *g,
 struct sterm {
     int64_t coef;
     struct graph g;
-    gset gone;           /* merged into others or counted away */
+    gset gone;           /* merged into others or aggregated out */
     uint8_t rep[G_VARS]; /* the variable each was merged into */
     struct jtree_limits lim;
     uint32_t n_trees;
@@ -30,7 +30,7 @@ struct plan {
     struct join *j;
     struct arena *a;
     graph_solver *solve;
-    struct graph g; /* after hanging variables were counted away */
+    struct graph g; /* after hanging variables were aggregated out */
     gset live;
     uint8_t x[G_VARS]; /* fixed variables: boundary first */
     uint32_t n_x, n_max;
@@ -45,7 +45,7 @@ struct plan {
 
 /* plan_check.c: NULL, or what is wrong with it. */
 const char *plan_check(const struct plan *p);
-/* PASS: the walker has to do it. */
+/* PASS: the backtracking join has to do it. */
 enum status plan_make(struct join *j, struct arena *a, const struct graph *g,
                       struct plan *p, enum outcome *what,
                       struct err *err) WARN_UNUSED;

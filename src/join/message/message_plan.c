@@ -1,7 +1,7 @@
 /*
  * Planning: which variables to fix, and which signed terms to add up.
  *
- * 1. Variables that hang on one other are counted away once (graph_trim).
+ * 1. Variables that hang on one other are aggregated out once (graph_trim).
  * 2. Variables are fixed one by one until what remains is, for every term,
  *    a forest: all boundary variables but one (that one becomes the root of
  *    its tree and is read off as an array), then a variable of a cycle with

@@ -1,7 +1,7 @@
 /*
  * Sums: nested loops over the fixed variables, messages inside. The values
  * of the first fixed variable are shared out to threads in chunks: small ones
- * share evenly, large ones leave kernels more to ask for ahead.
+ * share evenly, large ones leave kernels more to prefetch.
  */
 #include "join/message/kernel.h"
 

@@ -386,7 +386,7 @@ static enum status each_first(struct wide_keys *x, const uint32_t *keys,
     return OK;
 }
 
-/* Counts away all but the path between the boundary variables, and plants it
+/* Aggregates out all but the path between the boundary variables, and plants it
  * at the second of them. */
 static enum status make_path(struct wide_keys *x, struct arena *a, bool *ok,
                              struct err *err)

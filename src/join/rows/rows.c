@@ -1,5 +1,5 @@
 /*
- * Which atom is counted away into which, and the end: see rows.h.
+ * Which atom is aggregated out into which, and the end: see rows.h.
  *
  * An atom is an ear of another if the other has every variable of it that any
  * third atom has, and the other side of every comparison of the variables
@@ -12,7 +12,7 @@
  *
  * Own variables that only have to exist, and are not compared, are dropped
  * beforehand by keeping distinct rows, again if weights say no more than
- * whether. In every other case the walker takes over.
+ * whether. In every other case the backtracking join takes over.
  */
 #include "join/rows/rows.h"
 
@@ -195,7 +195,7 @@ static enum status fold_one(struct rows *x, bool *went, struct err *err)
     return OK;
 }
 
-/* Counts away what can be; the atom that is left, NULL if more are. */
+/* Aggregates out what can be; the atom that is left, NULL if more are. */
 static enum status fold_all(struct rows *x, struct rows_atom **last,
                             struct err *err)
 {

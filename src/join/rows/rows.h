@@ -3,10 +3,10 @@
  * three or more variables, or whose variables are compared by < or <=.
  *
  * An atom whose variables that others know are all known to one other atom
- * (an ear) is counted away into that atom: each row there is multiplied by
+ * (an ear) is aggregated out into that atom: each row there is multiplied by
  * the number of rows here that agree with it and pass the comparisons between
  * the two. When one atom is left its rows hold the counts. A query that does
- * not shrink to one atom has a cycle and is left to the walker.
+ * not shrink to one atom has a cycle and is left to the backtracking join.
  *
  *   rows.c        which atom goes into which, and the end
  *   rows_link.c   which rows of two atoms match
@@ -49,7 +49,7 @@ struct rows {
     vset boundary;  /* of the request, less what outside variables decided */
     vset scaled;    /* variables whose ids are positions, see exact.c */
     uint32_t words; /* of a weight */
-    bool fits;      /* false: other words, or the walker, have to do it */
+    bool fits; /* false: other words, or the backtracking join, have to do it */
 };
 
 /* Does the row count? */

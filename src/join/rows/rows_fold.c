@@ -1,5 +1,5 @@
 /*
- * One atom counted away into another: see rows.h.
+ * One atom aggregated out into another: see rows.h.
  *
  * Rows that agree in the common variables form a group. Within it:
  *

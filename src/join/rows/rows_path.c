@@ -1,6 +1,6 @@
 /*
  * A boundary that two atoms have: see rows.h. The atoms that could not be
- * counted away form a path, and its two ends have the boundary between them.
+ * aggregated out form a path, and its two ends have the boundary between them.
  *
  * For each value of the boundary in the first atom, weights of its rows go
  * along the path to the rows that match, and are summed by the boundary in

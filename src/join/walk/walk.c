@@ -1,7 +1,7 @@
 /*
- * The walker: a worst-case-optimal join by backtracking over tries, with the
- * plan's components multiplied. It answers every request; the message engine
- * is faster where it applies.
+ * The backtracking join: a worst-case-optimal join by backtracking over tries,
+ * with the plan's components multiplied. It answers every request; the message
+ * engine is faster where it applies.
  *
  * A node intersects the ids that its atoms allow next (smallest range first,
  * the others by galloping), checks comparisons as soon as both sides are

@@ -1,4 +1,4 @@
-/* The walker's plan: see walk.c. */
+/* The backtracking join's plan: see walk.c. */
 #ifndef JOIN_WALK_H
 #define JOIN_WALK_H
 

@@ -1,6 +1,6 @@
 /*
- * Plan of the walker: in which order variables get values, and where the
- * rest falls apart.
+ * Plan of the backtracking join: in which order variables get values, and where
+ * the rest falls apart.
  *
  * The plan is a tree. A node gives one variable a value; what remains of its
  * component then splits into components that no atom or comparison joins,
