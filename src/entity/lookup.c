@@ -156,7 +156,7 @@ static enum status fill_bytes(struct lookup *l, struct err *err)
 static enum status number_missing(struct lookup *l, struct str key,
                                   uint32_t *id, struct err *err)
 {
-    uint64_t got;
+    uint64_t got = 0;
     TRY(put_key(l, &l->missing, key, l->n_missing, &got, err));
     if (got == l->n_missing)
         l->n_missing++;
