@@ -44,9 +44,7 @@ def ask(url, engine, rule):
         print(text)
         return None
     r = json.loads(text)
-    for key in [k for k in r if k in ("engine", "seconds", "timing")]:
-        del r[key]
-    return r
+    return [r["count"], r["residual"], [(x["removed"], x["t"]) for x in r["residuals"]]]
 
 
 def main():
