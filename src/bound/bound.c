@@ -153,6 +153,7 @@ static enum status lower_of(struct analysis *s, struct bound_relation *r,
                                  .work = &work,
                                  .canonical = &canonical,
                                  .check_steps = steps,
+                                 .admit_work = ADMIT_WORK / all->tables,
                                  .table = r->table,
                                  .target = r->upper};
     *unbounded = false;

@@ -34,7 +34,7 @@ struct tree_lower {
     struct arena *a;
     const struct ctree *tree;
     const struct bound_options *opt;
-    uint64_t work, canonical, steps; /* of one part for one table */
+    uint64_t work, canonical, steps, admit; /* of one part for one table */
     uint64_t more_copies;
 };
 
@@ -99,6 +99,7 @@ static enum status search_part(struct tree_lower *s, const struct part_upper *p,
                                  .work = &work,
                                  .canonical = &canonical,
                                  .check_steps = s->steps,
+                                 .admit_work = s->admit,
                                  .table = table,
                                  .target = target};
     *unbounded = false;
@@ -150,6 +151,7 @@ enum status bound_tree_lower(struct arena *a, const struct ctree *t,
                            .more_copies = more_copies(t),
                            .work = TREE_WORK / share + 1,
                            .canonical = CANONICAL_WORK / share + 1,
+                           .admit = ADMIT_WORK / share + 1,
                            .steps = TREE_STEPS / share + 1};
     for (size_t i = 0; i < b->n_relations; i++)
         if (b->relations[i].is_private)

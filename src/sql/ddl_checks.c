@@ -3,6 +3,7 @@
  * database that the schema admits, so what a CHECK says is asked of its rows;
  * no upper bound rests on one.
  */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,21 +37,28 @@ static const char *pass_word(const char *p, const char *word)
     return strncasecmp(p, word, n) == 0 ? pass_blanks(p + n) : NULL;
 }
 
+/* E'it\'s', and $$it's$$. */
+static bool is_other_quote(const char *p, char before)
+{
+    bool word = isalnum((unsigned char)before) || before == '_';
+    return *p == '$' || ((*p == 'e' || *p == 'E') && p[1] == '\'' && !word);
+}
+
 /* Behind the bracket that closes the one here; NULL: what stands in between
- * has quotes that are not read ($$, E''). */
+ * has quotes that are not read, or does not end. */
 static const char *pass_brackets(const char *p)
 {
     long depth = 0;
-    while (p && *p) {
-        const char *plain = pass_blanks(p);
-        if (*plain == '$' || (strchr("eE", *plain) && plain[1] == '\''))
+    char before = ' ';
+    while (p && *(p = pass_blanks(p))) {
+        if (is_other_quote(p, before))
             return NULL;
-        depth += (*plain == '(') - (*plain == ')');
+        depth += (*p == '(') - (*p == ')');
         if (depth == 0)
-            return plain + 1;
-        p = *plain == '\'' || *plain == '"' ? pass_quoted(plain)
-            : *plain                        ? plain + 1
-                                            : NULL;
+            return p + 1;
+        before = *p;
+        p = *p == '\'' || *p == '"' ? pass_quoted(p) : p + 1;
+        before = p && strchr(" \t\r\n\f-/", *p) ? ' ' : before;
     }
     return NULL;
 }

@@ -69,6 +69,8 @@ enum status witness_db_gain(struct arena *a, const struct witness_db *d,
 
 /* Enough for 400 tries of every table of a small query. */
 enum { CANONICAL_WORK = 150000 };
+/* To make proposals admissible: a good tenth of a second. */
+enum { ADMIT_WORK = 15000000 };
 
 struct witness_search {
     struct arena *a;
@@ -85,6 +87,7 @@ struct witness_search {
     struct work *canonical; /* for tries of witness_canonical */
     struct kinds kinds;
     uint64_t check_steps; /* the checker may still take */
+    uint64_t admit_work;  /* the same of witness_admit */
     uint32_t table;       /* of the row that changes */
     u128 target;          /* the upper bound: no more can be reached */
     u128 best;

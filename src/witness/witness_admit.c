@@ -13,12 +13,14 @@
 #include "witness/checker.h"
 #include "witness/lower.h"
 
+enum { CHECK_PRICE = 100, LOOKS_PER_STEP = 8, SHARE = 8 };
 enum { FIT_ROUNDS = 4, FIT_TRIES = 60, NEW_TRIES = 40, MORE_ROWS = 4000 };
 
 struct admit {
     struct witness_search *l;
     struct witness_db *d;
     const struct schema *s;
+    uint64_t left;  /* a large one leaves work for the others */
     uint64_t next;  /* of values made up */
     bool is_needed; /* the row that changes, by these columns of it */
     bool needed[1 + UINT8_MAX];
@@ -26,6 +28,16 @@ struct admit {
 };
 
 /* --- rows that are referred to ------------------------------------------- */
+
+/* False: the work has ended, and with it the proposal. */
+static bool pay(struct admit *x, uint64_t price)
+{
+    x->ok &= x->left >= price;
+    price = x->left < price ? x->left : price;
+    x->left -= price;
+    x->l->admit_work -= price;
+    return x->ok;
+}
 
 static const struct table *table_at(const struct admit *x, uint32_t table)
 {
@@ -72,8 +84,10 @@ static enum status add_value(struct admit *x, const struct value *v,
 }
 
 /* In another cell than those of value `but`? */
-static bool is_there(const struct admit *x, uint32_t but, const struct value *v)
+static bool is_there(struct admit *x, uint32_t but, const struct value *v)
 {
+    if (!pay(x, x->d->vals.n / LOOKS_PER_STEP))
+        return false;
     for (uint32_t i = 0; i < x->d->vals.n; i++) {
         const struct value *w = &x->d->vals.p[i];
         if (i != but && !w->is_null && type_comparable(w->type, v->type) &&
@@ -169,6 +183,8 @@ static enum status follow(struct admit *x, uint32_t r,
 {
     long to = schema_find_nocase(x->s, fk->ref_table);
     bool seen = false;
+    if (!pay(x, x->d->rows.n / LOOKS_PER_STEP))
+        return OK;
     if (to < 0 || x->s->tables.p[to].is_refused)
         return OK;
     for (size_t i = 0; i < fk->n_cols; i++)
@@ -223,8 +239,11 @@ static enum status broken(struct admit *x, uint32_t r, bool *cells, uint32_t *n,
     for (size_t i = 0; i < adm->n_checks; i++) {
         const struct row_check *k = &adm->checks[i];
         bool breaks = false;
-        if (k->table == row->table)
-            TRY(checker_breaks(x->l->a, k, &as, &breaks, err));
+        if (k->table != row->table)
+            continue;
+        if (!pay(x, CHECK_PRICE))
+            return OK;
+        TRY(checker_breaks(x->l->a, k, &as, &breaks, err));
         *n += breaks;
         for (uint32_t c = 0; breaks && c < t->n_cols; c++)
             cells[c] |= witness_checks(k, c);
@@ -299,7 +318,7 @@ static enum status exchange(struct admit *x, uint32_t r, uint32_t col,
     *better = false;
     if (e < x->l->q->n_consts || old.is_null)
         return OK;
-    for (unsigned i = 0; i < FIT_TRIES && !*better; i++) {
+    for (unsigned i = 0; i < FIT_TRIES && !*better && x->ok; i++) {
         struct value v;
         TRY(candidate(x, row->table, col, &v, err));
         if (i < NEW_TRIES && is_there(x, e, &v))
@@ -320,7 +339,7 @@ static enum status fit_row(struct admit *x, uint32_t r, bool *all,
     uint32_t n = 0, cols = (uint32_t)table_at(x, x->d->rows.p[r].table)->n_cols;
     TRY(broken(x, r, cells, &n, err));
     *all &= n == 0;
-    while (n > 0 && better) {
+    while (n > 0 && better && x->ok) {
         better = false;
         for (uint32_t c = 0; c < cols && !better; c++)
             if (cells[c])
@@ -406,6 +425,7 @@ enum status witness_admit(struct witness_search *l, struct witness_db *d,
     struct admit x = {.l = l,
                       .d = d,
                       .s = l->q->schema,
+                      .left = l->admit_work / SHARE,
                       .next = d->vals.n - l->q->n_consts + 1,
                       .ok = true};
     TRY(add_parents(&x, err));

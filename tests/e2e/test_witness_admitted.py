@@ -12,7 +12,7 @@ from outside import ask, check, end, write
 
 folder = tempfile.TemporaryDirectory(prefix="dpc-admitted-")
 os.chdir(folder.name)
-FIRST, ROUNDS = int(os.environ.get("DPC_SEED", "1")), int(os.environ.get("DPC_ROUNDS", "40"))
+FIRST, ROUNDS = int(os.environ.get("DPC_SEED", "1")), int(os.environ.get("DPC_ROUNDS", "25"))
 
 
 def with_lengths(ddl):
@@ -173,7 +173,15 @@ KNOWN = [
     (BOTH, "SELECT COUNT(*) FROM pat WHERE plz = 'abcd'", 0, False),
     (BOTH, "SELECT COUNT(*) FROM pat WHERE sex = 'F'", 1, True),
     (BOTH, "SELECT COUNT(*) FROM visit WHERE rank = 9", 0, False),
+    # conditions as they can be written
+    ("CREATE TABLE a(x integer NOT NULL, CONSTRAINT \"x (y\" CHECK /* ) */ (x > 5 -- )\n AND (x < 90)));", "SELECT COUNT(*) FROM a WHERE x = 5", 0, False),
+    ("CREATE TABLE a(x integer NOT NULL, CONSTRAINT \"x (y\" CHECK /* ) */ (x > 5 -- )\n AND (x < 90)));", "SELECT COUNT(*) FROM a WHERE x = 6", 1, True),
+    ("CREATE TABLE a(x text NOT NULL CONSTRAINT n CHECK (x <> ')' AND x <> 'it''s)'));", "SELECT COUNT(*) FROM a WHERE x = ')'", 0, False),
+    ("CREATE TABLE a(x text NOT NULL CONSTRAINT n CHECK (x <> ')' AND x <> 'it''s)'));", "SELECT COUNT(*) FROM a WHERE x = '('", 1, True),
+    ("CREATE TABLE a(x date NOT NULL CHECK (x > date'2020-01-01'));", "SELECT COUNT(*) FROM a WHERE x = date '2020-02-01'", 1, True),
+    ("CREATE TABLE a(x date NOT NULL CHECK (x > date'2020-01-01'));", "SELECT COUNT(*) FROM a WHERE x = date '2020-01-01'", 0, False),
     # a CHECK that is not read
+    ("CREATE TABLE a(x text CHECK (x <> E'\\n'));", "SELECT COUNT(*) FROM a", 0, False),
     ("CREATE TABLE a(x integer CHECK (x * 3.5 ^ 2 < 7));", "SELECT COUNT(*) FROM a", 0, False),
     ("CREATE DOMAIN pos AS integer CHECK (VALUE > 100);\nCREATE TABLE a(x pos NOT NULL);", "SELECT COUNT(*) FROM a WHERE x < 100", 0, False),
     ("CREATE DOMAIN pos AS integer CHECK (VALUE > 100);\nCREATE TABLE a(x pos NOT NULL);", "SELECT COUNT(*) FROM a WHERE x < 200", 1, True),
