@@ -3,7 +3,8 @@
  * engine that can solve a request is tried, and none may be more than three
  * times faster than the one that was chosen. Of requests that take more than
  * MOST_SMALL; CPU time of this thread, the best of several rounds where one
- * seems slow. A second opinion is stopped once it has lost.
+ * seems slow. A second opinion is stopped once it has lost. Where something
+ * else takes the time (valgrind, sanitizers) only the answers are compared.
  */
 #include "harness/join_case.h"
 #include "harness/join_world.h"
@@ -195,6 +196,15 @@ static double ask_again(struct world *w, struct asked *q, uint32_t engine,
     return best;
 }
 
+static bool times_count(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    return !getenv("DPC_SLOW");
+#endif
+}
+
 static void compare(struct world *w, const char *rule, struct asked *q,
                     uint32_t *compared)
 {
@@ -207,7 +217,7 @@ static void compare(struct world *w, const char *rule, struct asked *q,
     for (uint32_t e = 1; join_engine_parts(w->j, e, &name, &parts); e++) {
         double other = ask(w, q, e, chosen / TOO_SLOW);
         *compared += other != NEVER;
-        if (other < 0 || other * TOO_SLOW >= chosen)
+        if (other < 0 || other * TOO_SLOW >= chosen || !times_count())
             continue;
         chosen = ask_again(w, q, 0, chosen);
         other = ask_again(w, q, e, other);
@@ -237,6 +247,15 @@ static void open_world(struct world *w, const char *rule)
     assert_int_equal(join_open(&w->mem, w->q, w->st, &opt, &w->j, &w->err), OK);
 }
 
+static void ask_one(struct world *w, const char *rule, aset f,
+                    uint32_t *compared)
+{
+    aset all = aset_first_n(w->q->n_atoms);
+    struct asked q = {.f = f, .vars = cq_vars_of(w->q, f)};
+    q.boundary = q.vars & cq_vars_of(w->q, all & ~f);
+    compare(w, rule, &q, compared);
+}
+
 static void check_rule(const char *rule, struct jc_rng *r, uint32_t *compared)
 {
     struct world w;
@@ -244,9 +263,7 @@ static void check_rule(const char *rule, struct jc_rng *r, uint32_t *compared)
     aset all = aset_first_n(w.q->n_atoms);
     for (uint32_t i = 0; i < REQUESTS; i++) {
         aset f = i ? (1 + jc_below(r, (uint32_t)all)) & all : all;
-        struct asked q = {.f = f, .vars = cq_vars_of(w.q, f)};
-        q.boundary = q.vars & cq_vars_of(w.q, all & ~f);
-        compare(&w, rule, &q, compared);
+        ask_one(&w, rule, f, compared);
     }
     world_close(&w);
 }
@@ -256,7 +273,8 @@ static void test_choice(void **state)
     (void)state;
     struct jc_rng r = {11};
     const char *s = getenv("DPC_CASES_N");
-    uint32_t n = s ? (uint32_t)atol(s) : 96, compared = 0;
+    uint32_t n = s ? (uint32_t)atol(s) : getenv("DPC_SLOW") ? 12 : 96;
+    uint32_t compared = 0;
     make_tables(&r);
     for (uint32_t i = 0; i < n; i++) {
         struct rule q;
