@@ -130,6 +130,20 @@ for n in (0, 60):
     texts.add(a["neighbours"])
 check("E7", texts == {"insert or delete one row of: r"}, f"{texts}")
 
+# Several rows: one change after the other, each on what the last one left, not the first change several times
+db = fill("order.db", {"a": "x INTEGER PRIMARY KEY NOT NULL)", "s": "x INT, y INT)"},
+          ["INSERT INTO a SELECT value FROM generate_series(1, 5)", "INSERT INTO s VALUES (1, 1), (2, 1), (3, 2), (3, 3)"])
+db.close()
+levels = {}
+for rows in (1, 2, 3):
+    status, a = ask("sensitivity", "--format", "json", "--db", "order.db", "--beta", "0.2", "--order", str(rows),
+                    "SELECT COUNT(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM s u, s v WHERE u.x = a.x AND v.y = u.y)")
+    levels[rows] = a["residual"]["ls_hat"] if status == 0 else []
+for rows in (2, 3):
+    known = levels[1][:len(levels[1]) // rows * rows]
+    want = [sum(known[k:k + rows]) for k in range(0, len(known), rows)]
+    check("several rows", want and levels[rows][:len(want)] == want[:len(levels[rows])] and want[1] > want[0], f"{rows}: {levels}")
+
 # E8: keys from private rows come and go at one insertion
 status, a = ask("quote", "--format", "json", "--db", "c.db", "--epsilon", "1", "--delta", "1e-6",
                 "SELECT k, COUNT(*) FROM r WHERE NOT EXISTS (SELECT 1 FROM r b WHERE b.k = 'b') GROUP BY k")
