@@ -360,10 +360,20 @@ static enum status lower_similar(struct lower *l, struct scope *sc,
     return op[0] == '!' ? make1(l, X_NOT, *out, out) : OK;
 }
 
+/* LIKE as PostgreSQL writes it in a catalogue: ~~, !~~, ~~*, !~~*. */
+static bool is_like(const char *name)
+{
+    name += *name == '!';
+    return strcmp(name, "~~") == 0 || strcmp(name, "~~*") == 0;
+}
+
 static enum status lower_a_expr(struct lower *l, struct scope *sc,
                                 const json_t *e, struct expr **out)
 {
     const char *kind = get_text(e, "kind");
+    const char *name = string_of(json_array_get(get(e, "name"), 0));
+    if (strcmp(kind, "AEXPR_OP") == 0 && is_like(name))
+        return lower_like(l, sc, e, strchr(name, '*') != NULL, out);
     if (strcmp(kind, "AEXPR_OP") == 0)
         return lower_operator(l, sc, e, out);
     if (strcmp(kind, "AEXPR_IN") == 0)

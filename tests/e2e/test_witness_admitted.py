@@ -180,6 +180,8 @@ KNOWN = [
     ("CREATE TABLE a(x text NOT NULL CONSTRAINT n CHECK (x <> ')' AND x <> 'it''s)'));", "SELECT COUNT(*) FROM a WHERE x = '('", 1, True),
     ("CREATE TABLE a(x date NOT NULL CHECK (x > date'2020-01-01'));", "SELECT COUNT(*) FROM a WHERE x = date '2020-02-01'", 1, True),
     ("CREATE TABLE a(x date NOT NULL CHECK (x > date'2020-01-01'));", "SELECT COUNT(*) FROM a WHERE x = date '2020-01-01'", 0, False),
+    ("CREATE TABLE a(x text NOT NULL CHECK ((x ~~ 'ab%'::text) AND x !~~ '%c'));", "SELECT COUNT(*) FROM a WHERE x = 'abd'", 1, True),
+    ("CREATE TABLE a(x text NOT NULL CHECK ((x ~~ 'ab%'::text) AND x !~~ '%c'));", "SELECT COUNT(*) FROM a WHERE x = 'abc'", 0, False),
     # a CHECK that is not read
     ("CREATE TABLE a(x text CHECK (x <> E'\\n'));", "SELECT COUNT(*) FROM a", 0, False),
     ("CREATE TABLE a(x integer CHECK (x * 3.5 ^ 2 < 7));", "SELECT COUNT(*) FROM a", 0, False),
