@@ -287,8 +287,7 @@ static enum status solve_whether(struct join *j, const struct request *part,
 {
     enum outcome what = PASS;
     if (!part->outs && !part->boundary && !j->only_engine)
-        TRY(walk_glance(j, part, out, &what, err));
-    j->solved[WALK] += what == SOLVED;
+        TRY(walk_glance(j, part, out, &what, err)); /* no engine's part */
     return what == SOLVED ? OK : solve_component(j, part, a, out, err);
 }
 
