@@ -257,6 +257,8 @@ static struct cat_expr in_select(struct cat_printer *p, struct cat_scope *s,
                                  bool not )
 {
     struct cat_expr l = cat_expression(p, s, cat_get(f, "testexpr"));
+    if (!q->n)
+        cat_fail(p, "42601", cat_at(f), "subquery has too few columns");
     struct cat_expr r = cat_typed("", q->columns[0].type);
     if (l.type != T_RECORD) {
         if (q->n != 1)
@@ -270,9 +272,9 @@ static struct cat_expr in_select(struct cat_printer *p, struct cat_scope *s,
 static struct cat_expr array_select(struct cat_printer *p, struct cat_select *q,
                                     const json_t *f)
 {
-    const struct cat_type *t = cat_type_of(q->columns[0].type);
     if (q->n != 1)
         cat_fail(p, "42601", cat_at(f), "subquery must return only one column");
+    const struct cat_type *t = cat_type_of(q->columns[0].type);
     if (!t || !t->array)
         cat_refuse(p, f, "an array of arrays");
     return cat_typed(
