@@ -26,6 +26,21 @@ struct cell_form {
     struct str format; /* DD.MM.YYYY; empty: as in SQL */
 };
 
+/* The numbers of numeric(p, s) and smallint: with no more digits than these
+ * they fit. */
+struct number_size {
+    bool limited;
+    uint16_t before, behind; /* the point */
+};
+
+/* numeric(p, s), where s may be negative: what fits for certain. */
+static inline struct number_size schema_digits(long p, long s)
+{
+    bool plain = p >= 0 && s >= 0 && s <= p && p <= UINT16_MAX;
+    return plain ? (struct number_size){true, (uint16_t)(p - s), (uint16_t)s}
+                 : (struct number_size){true, 0, 0};
+}
+
 struct column {
     struct str name; /* may be empty for undeclared tables */
     enum type type;
@@ -51,6 +66,7 @@ struct column {
                         listed */
     bool leads;      /* an ownership path reads it: see owners.h */
     uint32_t chars;  /* its texts have at most so many characters; 0: any */
+    struct number_size digits;
     struct str comment; /* for people who look at the catalogue */
 };
 

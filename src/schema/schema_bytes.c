@@ -9,7 +9,7 @@
 #include "schema/schema.h"
 
 #if defined(__x86_64__)
-_Static_assert(sizeof(struct column) == 136, "write and read the new member");
+_Static_assert(sizeof(struct column) == 144, "write and read the new member");
 _Static_assert(sizeof(struct cell_form) == 24, "write and read it");
 _Static_assert(sizeof(struct file_form) == 72, "write and read it");
 _Static_assert(sizeof(struct degree) == 96, "write and read the new member");
@@ -91,10 +91,11 @@ void value_write(struct sb *b, const struct value *v)
 
 static void put_column(struct sb *b, const struct column *c)
 {
-    const bool flags[] = {c->not_null,   c->is_enum,   c->is_padded,
-                          c->is_varchar, c->text_only, c->guessed,
-                          c->own_domain, c->leads,     c->form.comma,
-                          c->retypes,    c->has_scale, c->by_class};
+    const bool flags[] = {c->not_null,      c->is_enum,   c->is_padded,
+                          c->is_varchar,    c->text_only, c->guessed,
+                          c->own_domain,    c->leads,     c->form.comma,
+                          c->retypes,       c->has_scale, c->by_class,
+                          c->digits.limited};
     bytes_put_str(b, c->name);
     bytes_put_str(b, c->comment);
     bytes_put_str(b, c->form.format);
@@ -102,6 +103,8 @@ static void put_column(struct sb *b, const struct column *c)
     bytes_put_str(b, c->clip_hi);
     bytes_put_u64(b, c->scale);
     bytes_put_u64(b, c->chars);
+    bytes_put_u64(b, c->digits.before);
+    bytes_put_u64(b, c->digits.behind);
     bytes_put_u64(b, c->type);
     put_bools(b, flags, sizeof flags);
     bytes_put_u64(b, c->n_domain);
@@ -272,10 +275,11 @@ struct value value_read(struct bytes *b)
 
 static void take_column(struct bytes *b, struct column *c)
 {
-    bool *const flags[] = {&c->not_null,   &c->is_enum,   &c->is_padded,
-                           &c->is_varchar, &c->text_only, &c->guessed,
-                           &c->own_domain, &c->leads,     &c->form.comma,
-                           &c->retypes,    &c->has_scale, &c->by_class};
+    bool *const flags[] = {&c->not_null,      &c->is_enum,   &c->is_padded,
+                           &c->is_varchar,    &c->text_only, &c->guessed,
+                           &c->own_domain,    &c->leads,     &c->form.comma,
+                           &c->retypes,       &c->has_scale, &c->by_class,
+                           &c->digits.limited};
     c->name = bytes_str(b);
     c->comment = bytes_str(b);
     c->form.format = bytes_str(b);
@@ -283,6 +287,8 @@ static void take_column(struct bytes *b, struct column *c)
     c->clip_hi = bytes_str(b);
     c->scale = (uint8_t)bytes_u64(b);
     c->chars = (uint32_t)bytes_u64(b);
+    c->digits.before = (uint16_t)bytes_u64(b);
+    c->digits.behind = (uint16_t)bytes_u64(b);
     c->type = (enum type)bytes_u64(b);
     take_bools(b, flags, sizeof flags / sizeof *flags);
     c->n_domain = bytes_count(b, sizeof(uint64_t));

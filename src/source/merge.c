@@ -58,6 +58,8 @@ static enum status match_columns(struct source *src, struct src_table *t,
         col->is_varchar = t->cols[i].is_varchar;
         if (t->cols[i].chars)
             col->chars = t->cols[i].chars;
+        if (t->cols[i].digits.limited)
+            col->digits = t->cols[i].digits;
         col->by_class = t->cols[i].by_class;
         col->text_only = t->cols[i].text_only;
     }
@@ -90,6 +92,7 @@ static enum status take_columns(struct source *src, struct src_table *t,
         c->has_scale |= t->cols[i].has_scale;
         c->is_varchar = t->cols[i].is_varchar;
         c->chars = t->cols[i].chars;
+        c->digits = t->cols[i].digits;
         c->by_class = t->cols[i].by_class;
         c->text_only = t->cols[i].text_only;
         c->guessed = t->has_header && !(t->form && t->form->header == 1);

@@ -16,7 +16,8 @@ struct src_column {
     bool not_null;
     bool has_scale; /* numeric(p, s) */
     uint8_t scale;
-    uint32_t chars;    /* PostgreSQL: char(n), varchar(n); 0: any number */
+    uint32_t chars; /* PostgreSQL: char(n), varchar(n); 0: any number */
+    struct number_size digits;
     bool as_text;      /* PostgreSQL: cast to text by the server */
     bool is_enum;      /* PostgreSQL: has an order of its own */
     bool is_padded;    /* PostgreSQL: char(n) */

@@ -151,17 +151,7 @@ static enum status add_column(const struct ddl *d, struct column *out,
     if (!out->name.p)
         return err_nomem(d->err);
     if (get(type, "arrayBounds") || sql_type_of_name(name, &out->type)) {
-        const json_t *mods = get(type, "typmods");
-        const json_t *digits = node_as(json_array_get(mods, 1), "A_Const");
-        json_int_t s = json_integer_value(get(get(digits, "ival"), "ival"));
-        /* numeric(p) has none behind the point */
-        out->has_scale = out->type == T_DEC && json_array_size(mods) > 0 &&
-                         s >= 0 && s <= CQ_WEIGHT_SCALE;
-        out->scale = out->has_scale ? (uint8_t)s : 0;
-        const json_t *most = node_as(json_array_get(mods, 0), "A_Const");
-        json_int_t chars = json_integer_value(get(get(most, "ival"), "ival"));
-        if (out->type == T_TEXT && chars > 0 && chars < UINT32_MAX)
-            out->chars = (uint32_t)chars;
+        ddl_take_size(type, out);
         return OK;
     }
     /* PRIMERY KEY (id) */

@@ -19,6 +19,8 @@ struct user_type {
     enum type type;
     bool is_enum, not_null;
     struct value *domain;
+    uint32_t chars; /* of a domain's texts, as in struct column */
+    struct number_size digits;
     size_t n_domain;
     VEC(struct str) checks; /* of its VALUE */
 };
@@ -30,6 +32,8 @@ enum status ddl_add_enum(struct ddl_types *t, const json_t *stmt,
                          struct err *err);
 enum status ddl_add_domain(struct ddl_types *t, const char *text,
                            const json_t *stmt, struct err *err);
+/* What char(n) or numeric(p, s) says of the size; out->type is known. */
+void ddl_take_size(const json_t *type_name, struct column *out);
 /* Gives a column the type of that name, if the file made one. */
 void ddl_apply(const struct ddl_types *t, const char *name, struct column *out);
 /* ddl_checks.c: the condition of a CHECK as it stands in the text that was

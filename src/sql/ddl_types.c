@@ -55,6 +55,32 @@ enum status ddl_values(struct arena *a, const json_t *list, enum type t,
     return OK;
 }
 
+/* The i-th number in the brackets, 0 if there is none. */
+static json_int_t modifier(const json_t *type_name, size_t i)
+{
+    const json_t *c =
+        node_as(json_array_get(get(type_name, "typmods"), i), "A_Const");
+    return json_integer_value(get(get(c, "ival"), "ival"));
+}
+
+void ddl_take_size(const json_t *type_name, struct column *out)
+{
+    const char *name = last_name(get(type_name, "names"));
+    json_int_t first = modifier(type_name, 0), s = modifier(type_name, 1);
+    bool sized = json_array_size(get(type_name, "typmods")) > 0;
+    /* numeric(p) has none behind the point */
+    out->has_scale =
+        out->type == T_DEC && sized && s >= 0 && s <= CQ_WEIGHT_SCALE;
+    out->scale = out->has_scale ? (uint8_t)s : 0;
+    if (out->type == T_TEXT && first > 0 && first < UINT32_MAX)
+        out->chars = (uint32_t)first;
+    if (out->type == T_DEC && sized)
+        out->digits = schema_digits(first, s);
+    if (strcmp(name, "int2") == 0 || strcmp(name, "smallint") == 0 ||
+        strcmp(name, "smallserial") == 0)
+        out->digits = schema_digits(4, 0);
+}
+
 static enum status push(struct ddl_types *t, struct user_type u,
                         const json_t *names, struct err *err)
 {
@@ -76,7 +102,12 @@ enum status ddl_add_domain(struct ddl_types *t, const char *text,
 {
     struct user_type u = {.type = T_UNKNOWN};
     const json_t *list = get(stmt, "constraints"), *values;
+    struct column size = {.type = T_UNKNOWN};
     sql_type_of_name(last_name(get(get(stmt, "typeName"), "names")), &u.type);
+    size.type = u.type;
+    ddl_take_size(get(stmt, "typeName"), &size);
+    u.chars = size.chars;
+    u.digits = size.digits;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *c = node_as(json_array_get(list, i), "Constraint");
         const char *type = get_text(c, "contype");
@@ -106,6 +137,8 @@ void ddl_apply(const struct ddl_types *t, const char *name, struct column *out)
             continue;
         out->type = u->type;
         out->is_enum = u->is_enum;
+        out->chars = u->chars;
+        out->digits = u->digits;
         out->domain = u->domain;
         out->n_domain = u->n_domain;
         out->own_domain = u->n_domain > 0;

@@ -1,12 +1,38 @@
 /*
  * Does the declared schema admit the rows of a witness? By the definitions, as
  * in checker_rules.c: a foreign key whose columns are not NULL has its row, a
- * text is no longer than its column, a value is on its column's list, and no
- * row breaks a CHECK.
+ * text or number is no longer than its column, a value is on its column's list,
+ * and no row breaks a CHECK.
  */
+#include <stdio.h>
+
 #include "witness/checker_rules.h"
 
 enum { CHECK_STEPS = 1000 }; /* of one row for one CHECK */
+
+/* Digits behind the point that are zero do not count, nor do leading ones. */
+static bool fits_digits(const struct number_size *d, const struct value *v)
+{
+    char buf[32];
+    struct str s = v->s;
+    size_t before = 0, behind = 0, all = 0;
+    bool point = false;
+    if (v->type == T_INT)
+        s = (struct str){
+            buf, (size_t)snprintf(buf, sizeof buf, "%lld", (long long)v->i)};
+    else if (v->type != T_DEC)
+        return false;
+    for (size_t i = s.n && s.p[0] == '-'; i < s.n; i++) {
+        bool digit = s.p[i] >= '0' && s.p[i] <= '9';
+        if (!digit && (point || s.p[i] != '.'))
+            return false;
+        point |= !digit;
+        before += digit && !point && (before || s.p[i] != '0');
+        all += digit && point;
+        behind = digit && point && s.p[i] != '0' ? all : behind;
+    }
+    return before <= d->before && behind <= d->behind;
+}
 
 bool checker_fits_column(const struct column *c, const struct value *v)
 {
@@ -16,6 +42,8 @@ bool checker_fits_column(const struct column *c, const struct value *v)
     for (size_t i = 0; v->type == T_TEXT && i < v->s.n; i++)
         chars += ((unsigned char)v->s.p[i] & 0xC0) != 0x80;
     if (c->chars && chars > c->chars)
+        return false;
+    if (c->digits.limited && !fits_digits(&c->digits, v))
         return false;
     for (size_t i = 0; c->own_domain && i < c->n_domain; i++)
         if (value_eq(&c->domain[i], v))

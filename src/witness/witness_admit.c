@@ -8,6 +8,7 @@
  * place of one to which they refer as well. That is a change of which the bound
  * speaks too, for queries without negation (bound's PROOF.md, Claim 5).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "witness/checker.h"
@@ -285,6 +286,21 @@ static enum status short_text(struct admit *x, struct kinds *k, size_t most,
     return v->s.p ? OK : err_nomem(err);
 }
 
+static enum status short_number(struct admit *x, struct kinds *k,
+                                const struct number_size *d, struct value *v,
+                                struct err *err)
+{
+    char buf[48];
+    unsigned most = d->before == 0 ? 1 : d->before == 1 ? 10 : 100;
+    int n = snprintf(buf, sizeof buf, "%s%u", kinds_random(k, 4) ? "" : "-",
+                     (unsigned)kinds_random(k, most));
+    if (d->behind && kinds_random(k, 2))
+        n += snprintf(buf + n, sizeof buf - (size_t)n, ".%u",
+                      (unsigned)kinds_random(k, d->behind == 1 ? 10 : 100));
+    struct str s = {buf, (size_t)n};
+    return value_parse(x->d->a, s, v->type, v) ? OK : err_nomem(err);
+}
+
 /* A value that the column may have, as far as can be guessed. */
 static enum status candidate(struct admit *x, uint32_t table, uint32_t col,
                              struct value *v, struct err *err)
@@ -300,6 +316,8 @@ static enum status candidate(struct admit *x, uint32_t table, uint32_t col,
     TRY(witness_db_value(x->d, c->type, kinds_random(k, 100), v, err));
     if (v->type == T_TEXT && kinds_random(k, 2))
         TRY(short_text(x, k, c->chars ? c->chars : 4, v, err));
+    if ((v->type == T_INT || v->type == T_DEC) && c->digits.limited)
+        TRY(short_number(x, k, &c->digits, v, err));
     if (h && kinds_random(k, 4) && type_comparable(h->type, v->type))
         *v = *h;
     if (v->type == T_INT || v->type == T_DATE || v->type == T_TIMESTAMP)

@@ -6,7 +6,7 @@
  */
 #include "witness/lower.h"
 
-enum { FEW_CHARS = 6, MAX_DEPTH = 8 };
+enum { FEW_CHARS = 6, FEW_DIGITS = 9, MAX_DEPTH = 8 };
 
 static bool has_check(const struct admissible *adm, uint32_t table,
                       uint32_t col)
@@ -16,6 +16,11 @@ static bool has_check(const struct admissible *adm, uint32_t table,
             witness_checks(&adm->checks[i], col))
             return true;
     return false;
+}
+
+static bool few_numbers(const struct number_size *d)
+{
+    return d->limited && d->before + d->behind < FEW_DIGITS;
 }
 
 /* As an integer has enough values to go on for ever, so has a text of six
@@ -28,7 +33,8 @@ static bool column_is_limited(const struct witness_search *l, uint32_t table,
         return false;
     const struct column *c = &t->cols[col];
     return c->own_domain || c->type == T_BOOL ||
-           (c->chars && c->chars < FEW_CHARS) || has_check(l->adm, table, col);
+           (c->chars && c->chars < FEW_CHARS) || few_numbers(&c->digits) ||
+           has_check(l->adm, table, col);
 }
 
 struct growing {

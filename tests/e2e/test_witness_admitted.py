@@ -150,6 +150,9 @@ VISIT = "CREATE TABLE visit(id integer PRIMARY KEY, pat integer NOT NULL REFEREN
 WARD = "CREATE TABLE ward(id char(2) NOT NULL);\n"
 SMALL = """CREATE TABLE k(id integer PRIMARY KEY CHECK (id IN (1, 2, 3, 4)));
 CREATE TABLE a(x integer, k integer NOT NULL REFERENCES k); CREATE TABLE s(x integer);"""
+SIZED = """CREATE DOMAIN pair AS varchar(2); CREATE DOMAIN few AS numeric(2);
+CREATE TABLE a(n numeric(1) NOT NULL, x numeric(3, 2) NOT NULL, f numeric(2, 2) NOT NULL, s smallint NOT NULL, m few NOT NULL, d pair NOT NULL,
+ w numeric(30, 10) NOT NULL, k integer); CREATE TABLE b(k integer);"""
 BOTH = PAT + VISIT
 # schema, query, lower, exact
 KNOWN = [
@@ -182,6 +185,19 @@ KNOWN = [
     ("CREATE TABLE a(x date NOT NULL CHECK (x > date'2020-01-01'));", "SELECT COUNT(*) FROM a WHERE x = date '2020-01-01'", 0, False),
     ("CREATE TABLE a(x text NOT NULL CHECK ((x ~~ 'ab%'::text) AND x !~~ '%c'));", "SELECT COUNT(*) FROM a WHERE x = 'abd'", 1, True),
     ("CREATE TABLE a(x text NOT NULL CHECK ((x ~~ 'ab%'::text) AND x !~~ '%c'));", "SELECT COUNT(*) FROM a WHERE x = 'abc'", 0, False),
+    # numbers have so many digits, and what a domain says of its texts holds
+    (SIZED, "SELECT COUNT(*) FROM a WHERE n > 9", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE n = 9", 1, True),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE x = 1.005", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE x = -9.990", 1, True),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE x = 10", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE f > 0 AND f < 1", 1, True),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE f = 1", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE s = 40000", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE m = 100", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE d = 'abc'", 0, False),
+    (SIZED, "SELECT COUNT(*) FROM a WHERE d = 'ab'", 1, True),
+    (SIZED, "SELECT COUNT(DISTINCT a.w) FROM a, b WHERE a.k = b.k", "inf", True),
     # a CHECK that is not read
     ("CREATE TABLE a(x text CHECK (x <> E'\\n'));", "SELECT COUNT(*) FROM a", 0, False),
     ("CREATE TABLE a(x integer CHECK (x * 3.5 ^ 2 < 7));", "SELECT COUNT(*) FROM a", 0, False),
@@ -193,6 +209,13 @@ for ddl, query, lower, exact in KNOWN:
     if a:
         g = a["global_sensitivity"]
         check("known", (g["lower"], g["exact"]) == (lower, exact), f"{ddl} {query} {g}")
+
+# numbers of few digits do not grow
+for column in "nxfsmd":
+    a = analyze(SIZED, f"SELECT COUNT(DISTINCT a.{column}) FROM a, b WHERE a.k = b.k")
+    if a:
+        rows = a["witness"]["database"]["a"]
+        check("few numbers", a["global_sensitivity"]["lower"] != "inf" and all(abs(float(row[0])) < 10 for row in rows), f"{column} {a}")
 
 # the same of a file of SQLite, and of a schema in its own words
 db = sqlite3.connect("d.db")

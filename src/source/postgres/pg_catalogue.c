@@ -76,7 +76,9 @@ static const char columns_sql[] =
     "THEN (a.atttypmod - 4) & 2047 ELSE 2047 END, "
     /* char(n), varchar(n), also below domains */
     "CASE WHEN COALESCE(t3.oid, t2.oid, t.oid) IN (1042, 1043) THEN GREATEST("
-    "4, a.atttypmod, t.typtypmod, t2.typtypmod) - 4 ELSE 0 END "
+    "4, a.atttypmod, t.typtypmod, t2.typtypmod) - 4 ELSE 0 END, "
+    /* numeric(p, s), the same */
+    "GREATEST(-1, a.atttypmod, t.typtypmod, t2.typtypmod) "
     "FROM pg_catalog.pg_attribute a "
     "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
     "JOIN pg_catalog.pg_type t ON t.oid = a.atttypid "
@@ -267,6 +269,17 @@ static bool is_text_only(const struct src_column *c, bool loose)
            (c->as_text && c->type == T_TEXT && c->type_oid != OID_CHAR);
 }
 
+/* A modifier of numeric has p above 16 bits of which 11 are s. */
+static struct number_size digits_of(uint32_t oid, long modifier)
+{
+    long m = modifier - 4;
+    if (oid == OID_INT2)
+        return schema_digits(4, 0);
+    if (oid != OID_NUMERIC || m < 0)
+        return (struct number_size){0};
+    return schema_digits(m >> 16 & 0xffff, ((m & 0x7ff) ^ 1024) - 1024);
+}
+
 static enum status add_column(struct reading *r, const PGresult *res, int row)
 {
     struct known *k = find(r, number_at(res, row, 0));
@@ -289,6 +302,7 @@ static enum status add_column(struct reading *r, const PGresult *res, int row)
     c.has_scale = number_at(res, row, 8) <= 12;
     c.scale = c.has_scale ? (uint8_t)number_at(res, row, 8) : 0;
     c.chars = (uint32_t)number_at(res, row, 9);
+    c.digits = digits_of(c.type_oid, (long)number_at(res, row, 10));
     if (c.is_enum)
         c.type_oid = OID_TEXT;
     if (!c.name.p || !VEC_PUSH(a, &k->cols, c) ||
