@@ -107,7 +107,7 @@ def mask(a, lists):
                 out[k] = type(v).__name__
             elif k in ("groups", "rows", "thresholds") and lists and isinstance(v, list):
                 out[k] = "list"
-            elif k == "error_p95":  # of a noisy number below 1 there is none
+            elif k in ("error_p95", "errors"):  # of a noisy number below 1 there is none
                 out[k] = "number"
             elif k in PUBLIC_NUMBERS:
                 out[k] = v

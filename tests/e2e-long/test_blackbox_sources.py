@@ -200,8 +200,11 @@ PRICES = {"price", "budget", "remaining", "spent", "epsilon", "delta", "clamped_
 
 
 def mask(x, chosen):
-    """Released numbers become a word; so do lists of keys that noise chose."""
+    """Released numbers become a word; so do lists of keys that noise chose. What a quotient is
+    off by is computed from released numbers, which also decide whether it can be told."""
     if isinstance(x, dict):
+        if not chosen and "errors" in x:
+            x = {**x, "errors": [len(row) for row in x["errors"]]}
         words = {"receipt": "id", "as_of": "moment", "hash": "hash", "error_p95": "number"}
         return {k: words.get(k) or ("list" if chosen and k in ("groups", "rows", "thresholds", "errors") else v if k in PRICES else mask(v, chosen)) for k, v in x.items()}
     if isinstance(x, list):
