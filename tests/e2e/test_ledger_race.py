@@ -47,7 +47,8 @@ with tempfile.TemporaryDirectory(prefix="dpc-race-") as folder:
     subprocess.run([DPCOUNT, "budget", "init", "--ledger", "k", "--epsilon", "2"], check=True, capture_output=True)
     first = [DPCOUNT, "release", "--format", "json", "--fresh", "--ledger", "k", "--epsilon", "0.1", "--table", "E(a,b)=e.txt", "Q(x,y) :- E(x,y)."]
     shim = os.environ["DPC_BUILD"] + "/tests/libfault_shim.so"
-    slow = subprocess.Popen(first, env={**os.environ, "LD_PRELOAD": shim, "DPC_FAULT_KIND": "late-key", "DPC_FAULT_AT": "3000"},
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    slow = subprocess.Popen(first, env={**os.environ, "LD_PRELOAD": shim, "DPC_FAULT_KIND": "late-key", "DPC_FAULT_AT": "3000", "ASAN_OPTIONS": sanitizer},
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(1)
     quick = subprocess.run(first, capture_output=True, text=True, check=False)
