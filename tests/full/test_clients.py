@@ -35,7 +35,7 @@ def output(s, *command, stdin=None, env=None):
 
 
 JDBC = {"seven": "1", "keys": "FM", "product": "PostgreSQL", "schemas": "information_schema;pg_catalog;public",
-        "catalogs": "hospital", "tables": "hos,public;pat,private",
+        "catalogs": "hospital", "tables": "hos,public;pat,private: each row by itself",
         "columns": "id,int8,NO;sex,text,NO;born,date,YES;h,int8,YES", "primary": "id", "imported": "hos,h",
         "exported": "pat,h", "best": "id", "user": "jan 63 true", "connection": "public hospital true",
         "types": "text int8 date", "result": "n int8", "timestamp": "Long", "local date": "true", "pieces": "F;M",
