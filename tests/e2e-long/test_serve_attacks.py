@@ -7,10 +7,10 @@ import re
 import sqlite3
 import sys
 
+from beyond import PUBLIC, factors
 from service import Service
 
 BAD = []
-PUBLIC = 60000
 POLICY = """
 tables:
   hos: {privacy: public}
@@ -40,16 +40,6 @@ def service(victim):
     db.close()
     s.start()
     return s
-
-
-def factors(goal, n):
-    """n numbers up to PUBLIC whose product is near the goal."""
-    out = []
-    for left in range(n, 0, -1):
-        f = min(PUBLIC, max(1, round(goal ** (1 / left))))
-        out.append(f)
-        goal = max(1, goal // f)
-    return out
 
 
 def beyond(limit, m):

@@ -12,27 +12,17 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ["DPC_SOURCE"], "tests", "harness"))
 import pg  # noqa: E402
+from beyond import PUBLIC, factors  # noqa: E402
 from outside import ask, check, end, slower, write  # noqa: E402
 
 MOST = 2**127 - 1
 NODES = 120
 FEW = 60
-PUBLIC = 60000
 # tables that an owner would declare; pub is public
 POLICY = """tables:
   patient: {columns: [id, hiv, site]}
   pub: {columns: {x: integer}, privacy: public}
 """
-
-
-def factors(goal, n):
-    """n numbers up to PUBLIC whose product is near the goal."""
-    out = []
-    for left in range(n, 0, -1):
-        f = min(PUBLIC, max(1, round(goal ** (1 / left))))
-        out.append(f)
-        goal = max(1, goal // f)
-    return out
 
 
 def attack(m, group):
